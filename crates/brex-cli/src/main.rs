@@ -1,0 +1,2 @@
+//! The `brex` command.
+fn main() {}

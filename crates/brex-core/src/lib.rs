@@ -1,0 +1,27 @@
+//! The vocabulary of brex: what the other crates talk about, and the statistics they share.
+//!
+//! - [`Matrix`], [`FeatureTable`]: cached feature sums `Phi_i = sum over s in trajectory i of phi(s)`;
+//! - [`Preference`], [`Preferences`]: comparisons between trajectories;
+//! - [`Policy`]: the policy to judge, as expected feature sums or as rollouts;
+//! - [`Draws`]: samples of the reward weights, chain by chain;
+//! - [`stream`]: random streams keyed by (seed, purpose, index), so that results do not depend on
+//!   the number of threads;
+//! - quantiles, effective sample sizes, R-hat and Monte-Carlo errors.
+//!
+//! No files, no clock, no network.
+
+mod draws;
+mod features;
+mod matrix;
+mod policy;
+mod preference;
+mod random;
+mod state;
+
+pub use draws::Draws;
+pub use features::{FeatureError, FeatureTable};
+pub use matrix::{Matrix, ShapeError};
+pub use policy::{Policy, PolicyError};
+pub use preference::{Preference, PreferenceError, Preferences};
+pub use random::{Stream, stream};
+pub use state::{SavedState, StateArray};

@@ -1,0 +1,1 @@
+//! The posterior over reward weights.

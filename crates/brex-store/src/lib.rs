@@ -1,0 +1,1 @@
+//! Every file format that brex reads and writes.
