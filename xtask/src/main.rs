@@ -1,2 +1,204 @@
-//! Developers' commands.
-fn main() {}
+//! Developers' commands of brex: `cargo xtask <command>`.
+//!
+//! Everything that has to be run more than once during development is a command here, so that it
+//! is the same on every machine and in CI. Nothing but a Rust toolchain and `python3` is needed.
+
+mod python;
+mod step;
+
+use anyhow::{Context, Result, bail};
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+use step::Steps;
+
+const HELP: &str = "\
+Developers' commands of brex
+
+Usage: cargo xtask <command>
+
+Commands:
+  test [STEP...]   every check that CI runs, or only the named ones, in this order:
+                   format, lint, test, docs, python
+  python           make the Python environment of the checks, and print its interpreter
+  bench [ARGS...]  the speed of the samplers next to nuts-rs; ARGS go to the benchmark
+  peers [ARGS...]  the same problems in NumPyro and nutpie, in a Python environment of its own
+  help             this text
+
+Python environments are kept under target/ and are remade when their requirements change.
+The interpreter is python3, or the one that PYTHON names.
+";
+
+fn main() -> ExitCode {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    match dispatch(&words) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn dispatch(words: &[String]) -> Result<()> {
+    let project = Project::locate()?;
+    let Some((command, rest)) = words.split_first() else {
+        print!("{HELP}");
+        bail!("no command given");
+    };
+    match command.as_str() {
+        "test" => test(&project, rest),
+        "python" => {
+            expect_no_arguments(command, rest)?;
+            let interpreter = project.checks_environment().ensure()?;
+            println!("{}", interpreter.display());
+            Ok(())
+        }
+        "bench" => bench(&project, rest),
+        "peers" => peers(&project, rest),
+        "help" | "--help" | "-h" => {
+            print!("{HELP}");
+            Ok(())
+        }
+        other => bail!("unknown command {other:?}; `cargo xtask help` lists the commands"),
+    }
+}
+
+fn expect_no_arguments(command: &str, rest: &[String]) -> Result<()> {
+    match rest.first() {
+        None => Ok(()),
+        Some(word) => bail!("`cargo xtask {command}` takes no arguments, found {word:?}"),
+    }
+}
+
+/// Where things are.
+struct Project {
+    root: PathBuf,
+    target: PathBuf,
+}
+
+impl Project {
+    /// The root is the folder above this package; the target folder is the one this program was
+    /// built into, whatever set it.
+    fn locate() -> Result<Self> {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR"))
+            .parent()
+            .context("xtask has no parent folder")?
+            .to_owned();
+        let program = std::env::current_exe().context("cannot find this program's own path")?;
+        let target = program
+            .ancestors()
+            .nth(2)
+            .context("this program is not in a target folder; run it as `cargo xtask`")?
+            .to_owned();
+        Ok(Self { root, target })
+    }
+
+    /// A cargo command in the project's root, building into the same target folder.
+    fn cargo(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(std::env::var_os("CARGO").unwrap_or("cargo".into()));
+        command
+            .args(arguments)
+            .current_dir(&self.root)
+            .env("CARGO_TARGET_DIR", &self.target);
+        command
+    }
+
+    fn brex(&self) -> PathBuf {
+        let name = format!("brex{}", std::env::consts::EXE_SUFFIX);
+        self.target.join("release").join(name)
+    }
+
+    fn checks_environment(&self) -> python::Environment {
+        python::Environment {
+            folder: self.target.join("python"),
+            requirements: self.root.join("python-checks/requirements.txt"),
+        }
+    }
+
+    fn peers_environment(&self) -> python::Environment {
+        python::Environment {
+            folder: self.target.join("python-peers"),
+            requirements: self.root.join("benches/requirements.txt"),
+        }
+    }
+}
+
+const TEST_STEPS: [&str; 5] = ["format", "lint", "test", "docs", "python"];
+
+fn test(project: &Project, only: &[String]) -> Result<()> {
+    if let Some(unknown) = only.iter().find(|w| !TEST_STEPS.contains(&w.as_str())) {
+        bail!(
+            "unknown step {unknown:?}; expected {}",
+            TEST_STEPS.join(", ")
+        );
+    }
+    let chosen = |name: &str| only.is_empty() || only.iter().any(|word| word == name);
+    let mut steps = Steps::new();
+    if chosen("format") {
+        steps.run("format", project.cargo(&["fmt", "--all", "--check"]))?;
+    }
+    if chosen("lint") {
+        let words = "clippy --workspace --all-targets --release -- -D warnings";
+        steps.run("lint", project.cargo(&split(words)))?;
+    }
+    if chosen("test") {
+        let mut command = project.cargo(&["test", "--workspace", "--release"]);
+        // A snapshot that differs is a failure, never a new file in the tree.
+        command.env("INSTA_UPDATE", "no");
+        steps.run("test", command)?;
+    }
+    if chosen("docs") {
+        let mut command = project.cargo(&["doc", "--workspace", "--no-deps"]);
+        command.env("RUSTDOCFLAGS", "-D warnings");
+        steps.run("docs", command)?;
+    }
+    if chosen("python") {
+        steps.run(
+            "build",
+            project.cargo(&split("build --release -p brex-cli")),
+        )?;
+        let interpreter = steps.call("environment", || project.checks_environment().ensure())?;
+        let mut command = Command::new(interpreter);
+        command
+            .args([
+                "-m",
+                "pytest",
+                "-q",
+                "-p",
+                "no:cacheprovider",
+                "python-checks",
+            ])
+            .current_dir(&project.root)
+            .env("BREX_BIN", project.brex())
+            .env("PYTHONDONTWRITEBYTECODE", "1");
+        steps.run("python", command)?;
+    }
+    steps.finish();
+    Ok(())
+}
+
+fn bench(project: &Project, arguments: &[String]) -> Result<()> {
+    let mut command = project.cargo(&split("bench -p brex-posterior --bench samplers --"));
+    command.args(arguments);
+    Steps::new().run("bench", command)
+}
+
+fn peers(project: &Project, arguments: &[String]) -> Result<()> {
+    let mut steps = Steps::new();
+    steps.run(
+        "build",
+        project.cargo(&split("build --release -p brex-cli")),
+    )?;
+    let interpreter = steps.call("environment", || project.peers_environment().ensure())?;
+    let mut command = Command::new(interpreter);
+    command
+        .arg(project.root.join("benches/peers.py"))
+        .args(arguments)
+        .current_dir(&project.root)
+        .env("BREX_BIN", project.brex());
+    steps.run("peers", command)
+}
+
+fn split(words: &str) -> Vec<&str> {
+    words.split_whitespace().collect()
+}
