@@ -17,6 +17,7 @@ mod policy;
 mod preference;
 mod random;
 mod state;
+mod stats;
 
 pub use draws::Draws;
 pub use features::{FeatureError, FeatureTable};
@@ -25,3 +26,7 @@ pub use policy::{Policy, PolicyError};
 pub use preference::{Preference, PreferenceError, Preferences};
 pub use random::{Stream, stream};
 pub use state::{SavedState, StateArray};
+pub use stats::{
+    Diagnosis, QuantileDiagnosis, Workspace, cvar, cvar_of_sorted, diagnose, ess_mean, mcse_mean,
+    value_at_risk, value_at_risk_of_sorted,
+};

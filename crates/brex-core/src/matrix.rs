@@ -91,6 +91,11 @@ impl Matrix {
         &self.data
     }
 
+    /// All values, row by row, to be changed.
+    pub fn as_mut_slice(&mut self) -> &mut [f64] {
+        &mut self.data
+    }
+
     /// Gives the values back, row by row.
     pub fn into_vec(self) -> Vec<f64> {
         self.data
