@@ -1,0 +1,62 @@
+//! How the command ends: 0 done, 1 failed, 2 wrong usage or bad input, 3 done but not to be
+//! trusted.
+//!
+//! Commands return `anyhow` errors. What the user can put right carries a [`BadInput`], or is one
+//! of the library errors that speak about input, anywhere in its chain.
+
+use std::process::ExitCode;
+
+/// Something that the user gave is not usable: the message says what, and what to do.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub(crate) struct BadInput(String);
+
+impl BadInput {
+    /// Wraps a message.
+    pub(crate) fn new(message: impl Into<String>) -> Self {
+        Self(message.into())
+    }
+}
+
+/// How a command that ran to its end turned out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Outcome {
+    /// The answer can be used.
+    Done,
+    /// There is an answer, but it is not to be trusted; the reason has been printed.
+    NotTrusted,
+}
+
+impl From<Outcome> for ExitCode {
+    fn from(outcome: Outcome) -> Self {
+        match outcome {
+            Outcome::Done => Self::SUCCESS,
+            Outcome::NotTrusted => Self::from(3),
+        }
+    }
+}
+
+/// The exit code of an error.
+pub(crate) fn code_of(error: &anyhow::Error) -> ExitCode {
+    if error.chain().any(is_bad_input) {
+        ExitCode::from(2)
+    } else {
+        ExitCode::FAILURE
+    }
+}
+
+fn is_bad_input(cause: &(dyn std::error::Error + 'static)) -> bool {
+    cause.is::<BadInput>()
+        || cause.is::<brex_core::FeatureError>()
+        || cause.is::<brex_core::PreferenceError>()
+        || cause.is::<brex_core::PolicyError>()
+        || cause.is::<brex_core::ShapeError>()
+}
+
+/// Whether an error is only that nobody reads the output any more (`brex ... | head`).
+pub(crate) fn is_broken_pipe(error: &anyhow::Error) -> bool {
+    error.chain().any(|cause| {
+        let io = cause.downcast_ref::<std::io::Error>();
+        io.is_some_and(|io| io.kind() == std::io::ErrorKind::BrokenPipe)
+    })
+}
