@@ -24,7 +24,7 @@ pub use features::{FeatureError, FeatureTable};
 pub use matrix::{Matrix, ShapeError};
 pub use policy::{Policy, PolicyError};
 pub use preference::{Preference, PreferenceError, Preferences};
-pub use random::{Stream, stream};
+pub use random::{Stream, stream, stream_from_words, stream_words};
 pub use state::{SavedState, StateArray};
 pub use stats::{
     Diagnosis, QuantileDiagnosis, Workspace, cvar, cvar_of_sorted, diagnose, ess_mean, mcse_mean,

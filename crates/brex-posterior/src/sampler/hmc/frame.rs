@@ -1,0 +1,208 @@
+//! Coordinates in which the posterior is close to a standard normal law.
+//!
+//! All three forms of the target have returns `R = h X x` with a scalar `h`:
+//!
+//! | form | when | prior of `x` | `h` |
+//! |---|---|---|---|
+//! | collapsed | sphere, many unseen directions | `(1 + x.x)^(-k/2)` | `(1 + x.x)^(-1/2)` |
+//! | direction | sphere, few unseen directions | `(x.x)^(a/2) exp(-x.x / 2)` | `(x.x)^(-1/2)` |
+//! | flat | Gaussian prior | `exp(-x.x / (2 scale^2))` | 1 |
+//!
+//! *Collapsed* integrates the unseen directions out: with `z` normal in `k` dimensions and
+//! `w = z / |z|`, `x` is the seen part of `z` divided by the length of the unseen part. With few
+//! unseen directions the tails of that law are too heavy for any sampler, so *direction* samples
+//! `z` itself. The length of `z` carries no information; its law is free, and `a > 0` keeps `z` away
+//! from the origin, where the returns change abruptly.
+//!
+//! `x = centre + scale * u` coordinate by coordinate; the sampler moves `u`.
+
+use crate::algebra::{self, DecompositionError};
+use crate::approximation::{Approximation, Precision};
+use crate::likelihood::Pair;
+use crate::subspace::{Compared, Subspace};
+use crate::{Prior, Problem};
+use brex_core::Matrix;
+
+/// The sphere is collapsed when at least this many directions are unseen, and at least one in
+/// [`COLLAPSE_SHARE`].
+const COLLAPSE_UNSEEN: usize = 10;
+const COLLAPSE_SHARE: usize = 50;
+
+/// The form of the target; see the module's table.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Form {
+    Collapsed { k: f64 },
+    Direction { away: f64 },
+    Flat { precision: f64 },
+}
+
+/// The target in coordinates.
+#[derive(Debug, Clone)]
+pub(crate) struct Frame {
+    pub(crate) form: Form,
+    /// Merged comparisons by row of `returns`.
+    pub(crate) pairs: Vec<Pair>,
+    /// The inverse temperature times the compared feature sums, in the coordinates: `X`.
+    pub(crate) returns: Matrix,
+    /// The directions of weight space along which the coordinates run, as columns.
+    pub(crate) basis: Matrix,
+    pub(crate) centre: Vec<f64>,
+    pub(crate) scale: Vec<f64>,
+    /// The half-space `wall . x >= 0`.
+    pub(crate) wall: Option<Vec<f64>>,
+}
+
+impl Frame {
+    /// Chooses the form and the coordinates for a problem.
+    pub(crate) fn new(problem: &Problem<'_>) -> Result<Self, DecompositionError> {
+        let compared = Compared::new(problem);
+        let k = problem.dim();
+        let subspace = Subspace::new(&compared, problem.half_space())?;
+        let dim = subspace.basis.cols();
+        let unseen = k - dim;
+        let collapse = unseen >= COLLAPSE_UNSEEN && unseen * COLLAPSE_SHARE >= k;
+        let (form, basis, precision) = match problem.prior() {
+            Prior::Gaussian { scale } => {
+                let precision = scale.powi(-2);
+                let form = Form::Flat { precision };
+                (form, Some(subspace.basis), Precision::Fixed(precision))
+            }
+            Prior::Sphere | Prior::NonNegative { .. } if collapse => {
+                let form = Form::Collapsed { k: k as f64 };
+                (form, Some(subspace.basis), Precision::Sphere { k })
+            }
+            Prior::Sphere | Prior::NonNegative { .. } => {
+                let away = AWAY;
+                (Form::Direction { away }, None, Precision::Sphere { k })
+            }
+        };
+        let seen = match &basis {
+            Some(basis) => &algebra::product(&compared.features, basis),
+            None => &compared.features,
+        };
+        let beta = problem.beta();
+        let fit = Approximation::fit(&compared, seen, beta, precision)?;
+        let basis = match basis {
+            Some(basis) => algebra::product(&basis, &fit.rotation),
+            None => fit.rotation.clone(),
+        };
+        let wall = problem.half_space().map(|row| wall_normal(&basis, row));
+        let mut returns = algebra::product(seen, &fit.rotation);
+        returns.as_mut_slice().iter_mut().for_each(|v| *v *= beta);
+        // From weights to x: the length that weights of the seen directions are divided by.
+        let stretch = match form {
+            Form::Collapsed { .. } => (fit.kappa / unseen as f64).sqrt(),
+            Form::Direction { away } => (k as f64 + away).sqrt(),
+            Form::Flat { .. } => 1.0,
+        };
+        let mut frame = Self {
+            form,
+            pairs: compared.pairs,
+            returns,
+            basis,
+            centre: fit.centre.iter().map(|y| stretch * y).collect(),
+            scale: fit
+                .information
+                .iter()
+                .map(|information| stretch / (information + fit.kappa).sqrt())
+                .collect(),
+            wall,
+        };
+        if let Form::Direction { away } = form {
+            frame.release_radius(k as f64 + away)?;
+        }
+        Ok(frame)
+    }
+
+    pub(crate) fn dim(&self) -> usize {
+        self.centre.len()
+    }
+
+    /// In the direction form the length of `x` is free, with a standard deviation near
+    /// `sqrt(1/2)` whatever the data say; the approximation took it for fixed. Puts that right.
+    fn release_radius(&mut self, radius_square: f64) -> Result<(), DecompositionError> {
+        let length = self.centre.iter().map(|v| v * v).sum::<f64>().sqrt();
+        if length < 0.1 * radius_square.sqrt() {
+            return Ok(());
+        }
+        let stretch = radius_square.sqrt() / length;
+        self.centre.iter_mut().for_each(|v| *v *= stretch);
+        let d = self.dim();
+        let out: Vec<f64> = self
+            .centre
+            .iter()
+            .map(|v| v / radius_square.sqrt())
+            .collect();
+        // Precision p = T P T + 2 out out', T = 1 - out out', P diagonal.
+        let diagonal: Vec<f64> = self.scale.iter().map(|s| s.powi(-2)).collect();
+        let p_out: Vec<f64> = (0..d).map(|i| diagonal[i] * out[i]).collect();
+        let out_p_out: f64 = (0..d).map(|i| out[i] * p_out[i]).sum();
+        let precision = Matrix::from_fn(d, d, |i, j| {
+            let kept = if i == j { diagonal[i] } else { 0.0 };
+            kept - out[i] * p_out[j] - p_out[i] * out[j] + (out_p_out + 2.0) * out[i] * out[j]
+        });
+        let (values, rotation) = algebra::symmetric_eigen(&precision)?;
+        self.rotate(&rotation);
+        self.scale = values.iter().map(|v| v.max(1e-12).powf(-0.5)).collect();
+        Ok(())
+    }
+
+    /// Turns the coordinates: column `j` of `rotation` is the new direction `j`.
+    fn rotate(&mut self, rotation: &Matrix) {
+        self.basis = algebra::product(&self.basis, rotation);
+        self.returns = algebra::product(&self.returns, rotation);
+        self.centre = algebra::transposed_times(rotation, &self.centre);
+        if let Some(wall) = &mut self.wall {
+            *wall = algebra::transposed_times(rotation, wall);
+        }
+    }
+
+    /// Computes everything that follows from the basis again from the problem, so that a frame that
+    /// is saved by its basis, centre and scale comes back to the last bit.
+    pub(crate) fn anchor(&mut self, problem: &Problem<'_>) {
+        let compared = Compared::new(problem);
+        self.returns = algebra::product(&compared.features, &self.basis);
+        let beta = problem.beta();
+        self.returns
+            .as_mut_slice()
+            .iter_mut()
+            .for_each(|v| *v *= beta);
+        self.wall = problem
+            .half_space()
+            .map(|row| wall_normal(&self.basis, row));
+    }
+
+    /// Moves to the coordinates in which draws with this mean and covariance (in `u`) are standard;
+    /// gives the rotation that was applied to `x`.
+    pub(crate) fn adapt(
+        &mut self,
+        mean: &[f64],
+        covariance: &Matrix,
+    ) -> Result<Matrix, DecompositionError> {
+        let d = self.dim();
+        for i in 0..d {
+            self.centre[i] += self.scale[i] * mean[i];
+        }
+        let scaled = Matrix::from_fn(d, d, |i, j| {
+            self.scale[i] * covariance.row(i)[j] * self.scale[j]
+        });
+        let (values, rotation) = algebra::symmetric_eigen(&scaled)?;
+        let largest = values.last().copied().unwrap_or(1.0);
+        self.rotate(&rotation);
+        self.scale = values
+            .iter()
+            .map(|v| v.max(1e-12 * largest).sqrt())
+            .collect();
+        Ok(rotation)
+    }
+}
+
+/// The unit normal of the half-space `row . w >= 0`, in the coordinates of the basis.
+fn wall_normal(basis: &Matrix, row: &[f64]) -> Vec<f64> {
+    let wall = algebra::transposed_times(basis, row);
+    let length = wall.iter().map(|v| v * v).sum::<f64>().sqrt();
+    wall.iter().map(|v| v / length).collect()
+}
+
+/// The exponent that keeps the direction form away from the origin.
+const AWAY: f64 = 12.0;

@@ -1,0 +1,348 @@
+//! The target in single precision, packed for many chains in lanes: its force and its value.
+//!
+//! Forces need one exponential per trajectory, not one per comparison: the probability that `j`
+//! beats `i` is `e_j / (e_i + e_j)` with `e = exp(R)`. Where returns spread too far for single
+//! precision, each comparison gets its own exponential. Rounding in a force cannot bias the draws:
+//! any force that depends on the position alone leaves Hamiltonian Monte Carlo exact, because the
+//! acceptance test uses the value.
+
+use super::frame::{Form, Frame};
+use crate::lanes::{Lanes, Packed, exp, ln, sqrt};
+
+/// Half of the largest spread of returns for which `exp` is taken per trajectory.
+const HALF_SPREAD: f32 = 40.0;
+
+/// Comparisons of one trajectory with later ones.
+#[derive(Debug, Clone, Copy)]
+struct Edge {
+    partner: u32,
+    /// The weight for the partner, and the whole weight.
+    for_partner: f32,
+    total: f32,
+}
+
+impl Edge {
+    /// Adds this comparison's force to both returns, given the probability that the partner wins.
+    #[inline(always)]
+    fn push<const L: usize>(&self, wins: Lanes<L>, own: &mut Lanes<L>, partner: &mut Lanes<L>) {
+        let force = wins.scale_add(-self.total, Lanes::splat(self.for_partner));
+        *partner = *partner + force;
+        *own = *own - force;
+    }
+}
+
+/// A frame, compiled.
+#[derive(Debug, Clone)]
+pub(crate) struct Kernel {
+    form: Form,
+    /// `X diag(scale)`, and its transpose.
+    forward: Packed,
+    backward: Packed,
+    /// `X centre`.
+    base: Vec<f32>,
+    centre: Vec<f32>,
+    scale: Vec<f32>,
+    /// The unit normal of the wall in `u`, and how far inside the centre is.
+    wall: Option<(Vec<f32>, f32)>,
+    starts: Vec<usize>,
+    edges: Vec<Edge>,
+}
+
+/// Scratch space of one group of chains.
+#[derive(Debug, Clone)]
+pub(crate) struct Work<const L: usize> {
+    /// `u` inside the wall.
+    inside: Vec<Lanes<L>>,
+    returns: Vec<Lanes<L>>,
+    exponentials: Vec<Lanes<L>>,
+    by_return: Vec<Lanes<L>>,
+    /// How far outside the wall `u` was: 0 or negative.
+    outside: Lanes<L>,
+    /// `x . x`, and `h`.
+    square: Lanes<L>,
+    h: Lanes<L>,
+}
+
+impl Kernel {
+    pub(crate) fn new(frame: &Frame) -> Self {
+        let (rows, d) = (frame.returns.rows(), frame.dim());
+        let entry = |i: usize, j: usize| (frame.returns.row(i)[j] * frame.scale[j]) as f32;
+        let base = crate::algebra::times(&frame.returns, &frame.centre);
+        let mut starts = vec![0; rows + 1];
+        for pair in &frame.pairs {
+            starts[pair.i + 1] += 1;
+        }
+        for i in 0..rows {
+            starts[i + 1] += starts[i];
+        }
+        let wall = frame.wall.as_ref().map(|wall| {
+            let normal: Vec<f64> = wall.iter().zip(&frame.scale).map(|(w, s)| w * s).collect();
+            let length = normal.iter().map(|v| v * v).sum::<f64>().sqrt();
+            let depth: f64 = wall.iter().zip(&frame.centre).map(|(w, c)| w * c).sum();
+            let normal = normal.iter().map(|v| (v / length) as f32).collect();
+            (normal, (depth / length) as f32)
+        });
+        Self {
+            form: frame.form,
+            forward: Packed::from_fn(rows, d, entry),
+            backward: Packed::from_fn(d, rows, |i, j| entry(j, i)),
+            base: base.iter().map(|v| *v as f32).collect(),
+            centre: frame.centre.iter().map(|v| *v as f32).collect(),
+            scale: frame.scale.iter().map(|v| *v as f32).collect(),
+            wall,
+            starts,
+            edges: frame
+                .pairs
+                .iter()
+                .map(|pair| Edge {
+                    partner: pair.j as u32,
+                    for_partner: pair.for_j as f32,
+                    total: pair.total() as f32,
+                })
+                .collect(),
+        }
+    }
+
+    pub(crate) fn dim(&self) -> usize {
+        self.centre.len()
+    }
+
+    pub(crate) fn work<const L: usize>(&self) -> Work<L> {
+        let lanes = |count| vec![Lanes::ZERO; count];
+        let rows = self.base.len();
+        Work {
+            inside: lanes(self.dim()),
+            returns: lanes(rows),
+            exponentials: lanes(rows),
+            by_return: lanes(rows),
+            outside: Lanes::ZERO,
+            square: Lanes::ZERO,
+            h: Lanes::ZERO,
+        }
+    }
+
+    /// Puts `u` on the allowed side of the wall by mirroring; gives the depth before.
+    #[inline(always)]
+    pub(crate) fn fold<const L: usize>(&self, u: &mut [Lanes<L>]) -> Lanes<L> {
+        let Some((normal, depth)) = &self.wall else {
+            return Lanes::ZERO;
+        };
+        let mut along = Lanes::splat(*depth);
+        for (u, n) in u.iter().zip(normal) {
+            along = u.scale_add(*n, along);
+        }
+        let outside = along.map(|a| a.min(0.0));
+        for (u, n) in u.iter_mut().zip(normal) {
+            *u = outside.scale_add(-2.0 * n, *u);
+        }
+        outside
+    }
+
+    /// Folds a position together with the residual force there. The residual force is the mirrored
+    /// force plus `u`, and `u` is not mirrored about the origin, so it is taken out and put back.
+    #[inline(always)]
+    pub(crate) fn fold_with_force<const L: usize>(
+        &self,
+        u: &mut [Lanes<L>],
+        force: &mut [Lanes<L>],
+    ) {
+        let Some((normal, _)) = &self.wall else {
+            return;
+        };
+        for (force, u) in force.iter_mut().zip(u.iter()) {
+            *force = *force - *u;
+        }
+        let outside = self.fold(u);
+        self.mirror(outside, normal, force);
+        for (force, u) in force.iter_mut().zip(u.iter()) {
+            *force = *force + *u;
+        }
+    }
+
+    /// Computes the returns at `u`, mirrored to the allowed side.
+    #[inline(always)]
+    fn prepare<const L: usize>(&self, u: &[Lanes<L>], work: &mut Work<L>) {
+        work.inside.copy_from_slice(u);
+        work.outside = self.fold(&mut work.inside);
+        let mut square = Lanes::ZERO;
+        for ((u, c), s) in work.inside.iter().zip(&self.centre).zip(&self.scale) {
+            let x = u.scale_add(*s, Lanes::splat(*c));
+            square = x.mul_add(x, square);
+        }
+        work.square = square;
+        work.h = match self.form {
+            Form::Collapsed { .. } => square.map(|x2| 1.0 / (1.0 + x2).sqrt()),
+            Form::Direction { .. } => square.map(|x2| 1.0 / x2.max(1e-30).sqrt()),
+            Form::Flat { .. } => Lanes::splat(1.0),
+        };
+        self.forward
+            .times(&work.inside, |i| self.base[i], &mut work.returns);
+        for value in &mut work.returns {
+            *value = *value * work.h;
+        }
+    }
+
+    /// The force at `u`: the gradient of the log density, plus `u`, because the motion under the
+    /// standard normal law is solved exactly.
+    #[inline(always)]
+    pub(crate) fn residual_force<const L: usize>(
+        &self,
+        u: &[Lanes<L>],
+        work: &mut Work<L>,
+        force: &mut [Lanes<L>],
+    ) {
+        self.prepare(u, work);
+        self.force_on_returns(work);
+        self.backward.times(&work.by_return, |_| 0.0, force);
+        // The pull towards the origin of x, from the prior and from h.
+        let pull = match self.form {
+            Form::Flat { precision } => Lanes::splat(precision as f32),
+            Form::Collapsed { k } => self.bend(work).map(|g| g + k as f32) * work.h * work.h,
+            Form::Direction { away } => {
+                let h2 = work.h * work.h;
+                self.bend(work)
+                    .map(|g| g - away as f32)
+                    .mul_add(h2, Lanes::splat(1.0))
+            }
+        };
+        let position = work.inside.iter().zip(&self.centre).zip(&self.scale);
+        for (force, ((inside, c), s)) in force.iter_mut().zip(position) {
+            let x = inside.scale_add(*s, Lanes::splat(*c));
+            *force = work.h.mul_add(*force, -(pull * x).scale(*s));
+        }
+        if let Some((normal, _)) = &self.wall {
+            self.mirror(work.outside, normal, force);
+        }
+        for (force, u) in force.iter_mut().zip(u) {
+            *force = *force + *u;
+        }
+    }
+
+    /// `sum of force * return`: how the likelihood answers to a common scale of the returns.
+    #[inline(always)]
+    fn bend<const L: usize>(&self, work: &Work<L>) -> Lanes<L> {
+        let mut sum = Lanes::ZERO;
+        for (force, value) in work.by_return.iter().zip(&work.returns) {
+            sum = force.mul_add(*value, sum);
+        }
+        sum
+    }
+
+    /// Mirrors the vector in the lanes that were outside the wall.
+    #[inline(always)]
+    fn mirror<const L: usize>(&self, outside: Lanes<L>, normal: &[f32], vector: &mut [Lanes<L>]) {
+        let mut along = Lanes::ZERO;
+        for (v, n) in vector.iter().zip(normal) {
+            along = v.scale_add(*n, along);
+        }
+        let along = along.zip(outside, |a, out| if out < 0.0 { a } else { 0.0 });
+        for (v, n) in vector.iter_mut().zip(normal) {
+            *v = along.scale_add(-2.0 * n, *v);
+        }
+    }
+
+    /// The derivative of the log likelihood by each return.
+    #[inline(always)]
+    fn force_on_returns<const L: usize>(&self, work: &mut Work<L>) {
+        let mut low = Lanes::splat(f32::INFINITY);
+        let mut high = Lanes::splat(f32::NEG_INFINITY);
+        for value in &work.returns {
+            low = low.zip(*value, f32::min);
+            high = high.zip(*value, f32::max);
+        }
+        let middle = (low + high).scale(0.5);
+        let near = low
+            .0
+            .iter()
+            .zip(high.0)
+            .all(|(low, high)| high - low < 2.0 * HALF_SPREAD);
+        for value in &mut work.by_return {
+            *value = Lanes::ZERO;
+        }
+        if near {
+            for (out, value) in work.exponentials.iter_mut().zip(&work.returns) {
+                *out = exp(*value - middle);
+            }
+            let e = &work.exponentials;
+            for i in 0..self.base.len() {
+                let mut sum = work.by_return[i];
+                for edge in &self.edges[self.starts[i]..self.starts[i + 1]] {
+                    let j = edge.partner as usize;
+                    edge.push(e[j] / (e[i] + e[j]), &mut sum, &mut work.by_return[j]);
+                }
+                work.by_return[i] = sum;
+            }
+        } else {
+            for i in 0..self.base.len() {
+                let mut sum = work.by_return[i];
+                for edge in &self.edges[self.starts[i]..self.starts[i + 1]] {
+                    let j = edge.partner as usize;
+                    let e = exp(work.returns[i] - work.returns[j]);
+                    let wins = Lanes::splat(1.0) / (Lanes::splat(1.0) + e);
+                    edge.push(wins, &mut sum, &mut work.by_return[j]);
+                }
+                work.by_return[i] = sum;
+            }
+        }
+    }
+
+    /// The log likelihood and the log prior at the position of the last force.
+    #[inline(always)]
+    pub(crate) fn values<const L: usize>(&self, work: &Work<L>) -> ([f64; L], [f64; L]) {
+        let mut likelihood = [0.0_f64; L];
+        let returns = &work.returns;
+        for i in 0..self.base.len() {
+            let mut sum = Lanes::<L>::ZERO;
+            for edge in &self.edges[self.starts[i]..self.starts[i + 1]] {
+                let g = returns[edge.partner as usize] - returns[i];
+                let size = g.map(f32::abs);
+                let soft = ln(exp(-size).map(|e| 1.0 + e));
+                let lost = g.map(|g| {
+                    if g >= 0.0 {
+                        edge.total - edge.for_partner
+                    } else {
+                        edge.for_partner
+                    }
+                });
+                sum = soft.scale_add(edge.total, lost.mul_add(size, sum));
+            }
+            for (total, sum) in likelihood.iter_mut().zip(sum.0) {
+                *total -= f64::from(sum);
+            }
+        }
+        let mut prior = [0.0; L];
+        for (prior, square) in prior.iter_mut().zip(work.square.0) {
+            let square = f64::from(square);
+            *prior = match self.form {
+                Form::Collapsed { k } => -0.5 * k * square.ln_1p(),
+                Form::Direction { away } => 0.5 * (away * square.max(1e-30).ln() - square),
+                Form::Flat { precision } => -0.5 * precision * square,
+            };
+        }
+        (likelihood, prior)
+    }
+
+    /// The seen part of the weights in the frame's basis, `h x`, at a position inside the wall;
+    /// gives `h`.
+    #[inline(always)]
+    pub(crate) fn seen_weights<const L: usize>(
+        &self,
+        u: &[Lanes<L>],
+        out: &mut [Lanes<L>],
+    ) -> Lanes<L> {
+        let mut square = Lanes::ZERO;
+        for (((out, u), c), s) in out.iter_mut().zip(u).zip(&self.centre).zip(&self.scale) {
+            *out = u.scale_add(*s, Lanes::splat(*c));
+            square = out.mul_add(*out, square);
+        }
+        let h = match self.form {
+            Form::Collapsed { .. } => sqrt(square.map(|x2| 1.0 / (1.0 + x2))),
+            Form::Direction { .. } => sqrt(square.map(|x2| 1.0 / x2.max(1e-30))),
+            Form::Flat { .. } => Lanes::splat(1.0),
+        };
+        for out in out.iter_mut() {
+            *out = *out * h;
+        }
+        h
+    }
+}

@@ -1,0 +1,212 @@
+//! One group of chains: a Hamiltonian trajectory and its acceptance, for all lanes at once.
+//!
+//! The motion is split in two: under the standard normal law it is a rotation of position and
+//! momentum, solved exactly; what the target adds is given in kicks between rotations. Where the
+//! coordinates fit the posterior well, the kicks are small and a quarter turn, which forgets the
+//! starting point, takes few of them. A wall is handled by mirroring: the target is continued
+//! beyond it as in a mirror and positions are folded back, which is exact.
+
+use super::kernel::{Kernel, Work};
+use crate::lanes::{LaneRandom, Lanes, Task, dispatch};
+
+/// A trajectory whose energy error is larger than this diverged.
+const DIVERGENCE: f64 = 1000.0;
+
+/// The chains of one group.
+#[derive(Debug, Clone)]
+pub(crate) struct Group<const L: usize> {
+    pub(crate) random: LaneRandom<L>,
+    pub(crate) position: Vec<Lanes<L>>,
+    pub(crate) log_likelihood: [f64; L],
+    log_prior: [f64; L],
+    force: Vec<Lanes<L>>,
+    momentum: Vec<Lanes<L>>,
+    trial: Vec<Lanes<L>>,
+    trial_force: Vec<Lanes<L>>,
+    work: Work<L>,
+}
+
+/// What one trajectory did in each lane.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Outcome<const L: usize> {
+    /// The probability of acceptance.
+    pub(crate) acceptance: [f32; L],
+    pub(crate) diverging: [bool; L],
+}
+
+impl<const L: usize> Group<L> {
+    /// A group at `position`.
+    pub(crate) fn new(kernel: &Kernel, random: LaneRandom<L>, position: Vec<Lanes<L>>) -> Self {
+        let lanes = || vec![Lanes::ZERO; kernel.dim()];
+        let mut group = Self {
+            random,
+            position,
+            log_likelihood: [0.0; L],
+            log_prior: [0.0; L],
+            force: lanes(),
+            momentum: lanes(),
+            trial: lanes(),
+            trial_force: lanes(),
+            work: kernel.work(),
+        };
+        group.refresh(kernel);
+        group
+    }
+
+    /// Computes force and values at the position again, after the position or the kernel changed.
+    pub(crate) fn refresh(&mut self, kernel: &Kernel) {
+        dispatch(Refresh {
+            kernel,
+            group: self,
+        });
+    }
+
+    /// Moves every chain by `count` trajectories.
+    pub(crate) fn steps(&mut self, kernel: &Kernel, angle: f32, count: usize) -> Outcome<L> {
+        dispatch(Steps {
+            kernel,
+            group: self,
+            angle,
+            count,
+        })
+    }
+
+    /// Moves every chain by one trajectory of about a quarter turn, in kicks at most `angle` apart.
+    #[inline(always)]
+    pub(crate) fn step(&mut self, kernel: &Kernel, angle: f32) -> Outcome<L> {
+        // From a quarter turn to a third more: successive draws are slightly opposed, which helps
+        // means. The length varies, so that no direction whose period fits it is left out.
+        let turn = (1.0 + 0.3 * self.random.uniform().0[0]) * std::f32::consts::FRAC_PI_2;
+        let kicks = (turn / angle).ceil().clamp(1.0, 1024.0);
+        let angle = turn / kicks;
+        let (sine, cosine) = angle.sin_cos();
+        self.random.fill_normal(&mut self.momentum);
+        let mut before = [0.0; L];
+        self.kinetic(&mut before);
+        for (energy, value) in before
+            .iter_mut()
+            .zip(self.log_likelihood.iter().zip(self.log_prior))
+        {
+            *energy -= value.0 + value.1;
+        }
+        self.trial.copy_from_slice(&self.position);
+        kick(&mut self.momentum, &self.force, 0.5 * angle);
+        let kicks = kicks as usize;
+        for kick_number in 1..=kicks {
+            for (q, p) in self.trial.iter_mut().zip(&mut self.momentum) {
+                let turned = p.scale_add(sine, q.scale(cosine));
+                *p = q.scale_add(-sine, p.scale(cosine));
+                *q = turned;
+            }
+            kernel.residual_force(&self.trial, &mut self.work, &mut self.trial_force);
+            let part = if kick_number == kicks { 0.5 } else { 1.0 };
+            kick(&mut self.momentum, &self.trial_force, part * angle);
+        }
+        let (log_likelihood, log_prior) = kernel.values(&self.work);
+        let mut after = [0.0; L];
+        self.kinetic(&mut after);
+        self.accept(kernel, &before, &after, &log_likelihood, &log_prior)
+    }
+
+    /// Half the squared momentum.
+    #[inline(always)]
+    fn kinetic(&self, out: &mut [f64; L]) {
+        let mut sum = Lanes::ZERO;
+        for p in &self.momentum {
+            sum = p.mul_add(*p, sum);
+        }
+        for (out, sum) in out.iter_mut().zip(sum.0) {
+            *out = 0.5 * f64::from(sum);
+        }
+    }
+
+    #[inline(always)]
+    fn accept(
+        &mut self,
+        kernel: &Kernel,
+        before: &[f64; L],
+        after: &[f64; L],
+        log_likelihood: &[f64; L],
+        log_prior: &[f64; L],
+    ) -> Outcome<L> {
+        let uniform = self.random.uniform();
+        let mut outcome = Outcome {
+            acceptance: [0.0; L],
+            diverging: [false; L],
+        };
+        let mut taken = [false; L];
+        for lane in 0..L {
+            let change = before[lane] - (after[lane] - log_likelihood[lane] - log_prior[lane]);
+            outcome.diverging[lane] = !(change > -DIVERGENCE);
+            // A NaN fails every comparison and so is never accepted.
+            let probability = if change >= 0.0 { 1.0 } else { change.exp() };
+            outcome.acceptance[lane] = if probability.is_nan() {
+                0.0
+            } else {
+                probability as f32
+            };
+            taken[lane] = f64::from(uniform.0[lane]) <= probability && !outcome.diverging[lane];
+            if taken[lane] {
+                self.log_likelihood[lane] = log_likelihood[lane];
+                self.log_prior[lane] = log_prior[lane];
+            }
+        }
+        // The force of a folded position is the mirrored force; `fold` leaves positions inside as
+        // they are, so only a wall needs the force again.
+        kernel.fold_with_force(&mut self.trial, &mut self.trial_force);
+        let pairs = self.position.iter_mut().zip(&self.trial);
+        for ((q, new), (f, new_force)) in pairs.zip(self.force.iter_mut().zip(&self.trial_force)) {
+            for lane in 0..L {
+                q.0[lane] = if taken[lane] { new.0[lane] } else { q.0[lane] };
+                f.0[lane] = if taken[lane] {
+                    new_force.0[lane]
+                } else {
+                    f.0[lane]
+                };
+            }
+        }
+        outcome
+    }
+}
+
+#[inline(always)]
+fn kick<const L: usize>(momentum: &mut [Lanes<L>], force: &[Lanes<L>], time: f32) {
+    for (p, f) in momentum.iter_mut().zip(force) {
+        *p = f.scale_add(time, *p);
+    }
+}
+
+struct Refresh<'a, const L: usize> {
+    kernel: &'a Kernel,
+    group: &'a mut Group<L>,
+}
+
+impl<const L: usize> Task for Refresh<'_, L> {
+    type Output = ();
+    #[inline(always)]
+    fn run(self) {
+        let Self { kernel, group } = self;
+        kernel.fold(&mut group.position);
+        kernel.residual_force(&group.position, &mut group.work, &mut group.force);
+        (group.log_likelihood, group.log_prior) = kernel.values(&group.work);
+    }
+}
+
+struct Steps<'a, const L: usize> {
+    kernel: &'a Kernel,
+    group: &'a mut Group<L>,
+    angle: f32,
+    count: usize,
+}
+
+impl<const L: usize> Task for Steps<'_, L> {
+    /// What the last trajectory did.
+    type Output = Outcome<L>;
+    #[inline(always)]
+    fn run(self) -> Outcome<L> {
+        for _ in 1..self.count {
+            self.group.step(self.kernel, self.angle);
+        }
+        self.group.step(self.kernel, self.angle)
+    }
+}
