@@ -4,6 +4,7 @@
 //! Commands return `anyhow` errors. What the user can put right carries a [`BadInput`], or is one
 //! of the library errors that speak about input, anywhere in its chain.
 
+use brex_posterior::SampleError;
 use std::process::ExitCode;
 
 /// Something that the user gave is not usable: the message says what, and what to do.
@@ -51,6 +52,15 @@ fn is_bad_input(cause: &(dyn std::error::Error + 'static)) -> bool {
         || cause.is::<brex_core::PreferenceError>()
         || cause.is::<brex_core::PolicyError>()
         || cause.is::<brex_core::ShapeError>()
+        || cause.is::<brex_posterior::ProblemError>()
+        || cause.is::<brex_posterior::EvaluateError>()
+        || cause.is::<brex_store::StoreError>()
+        || cause.downcast_ref().is_some_and(is_bad_setting)
+}
+
+/// Samplers fail for reasons of their own too; only these are the user's to put right.
+fn is_bad_setting(error: &SampleError) -> bool {
+    matches!(error, SampleError::Setting { .. } | SampleError::State(_))
 }
 
 /// Whether an error is only that nobody reads the output any more (`brex ... | head`).

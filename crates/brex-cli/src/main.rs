@@ -1,9 +1,63 @@
-//! The `brex` command.
-#![allow(dead_code, unused_imports)]
+//! The `brex` command: arguments, progress, tables and figures around the library crates. No
+//! algorithm lives here.
+
+mod args;
+mod commands;
+mod config;
+mod example_problem;
 mod exit;
+mod input;
+mod interrupt;
 mod numbers;
 mod plot;
 mod progress;
+mod run_directory;
 mod table;
 mod terminal;
-fn main() {}
+
+use anyhow::{Context, Result};
+use args::{Arguments, Command};
+use clap::{CommandFactory, FromArgMatches};
+use exit::Outcome;
+use std::ffi::OsString;
+use std::process::ExitCode;
+use terminal::{Style, say};
+
+fn main() -> ExitCode {
+    let words = std::env::args_os().collect();
+    match run(words) {
+        Ok(outcome) => outcome.into(),
+        // The reader has gone: nobody is left to be told.
+        Err(error) if exit::is_broken_pipe(&error) => ExitCode::SUCCESS,
+        Err(error) => {
+            let style = Style::for_stderr();
+            say(&format!("{} {error:#}", style.red("error:")));
+            exit::code_of(&error)
+        }
+    }
+}
+
+fn run(words: Vec<OsString>) -> Result<Outcome> {
+    let mut command = Arguments::command();
+    command.build();
+    let words = config::expand(&command, words)?;
+    let matches = Arguments::command().get_matches_from(words);
+    let arguments = match Arguments::from_arg_matches(&matches) {
+        Ok(arguments) => arguments,
+        Err(error) => error.exit(),
+    };
+    let common = &arguments.common;
+    if let Some(threads) = common.threads {
+        rayon::ThreadPoolBuilder::new()
+            .num_threads(usize::from(threads))
+            .build_global()
+            .context("cannot start the threads")?;
+    }
+    match &arguments.command {
+        Command::Quickstart(arguments) => commands::quickstart::run(arguments, common),
+        Command::Check(arguments) => commands::check::run(arguments, common),
+        Command::Sample(arguments) => commands::sample::run(arguments, common),
+        Command::Evaluate(arguments) => commands::evaluate::run(arguments, common),
+        Command::Export(arguments) => commands::export::run(arguments, common),
+    }
+}

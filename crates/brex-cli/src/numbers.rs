@@ -39,7 +39,7 @@ fn decimals_of(error: f64) -> usize {
 }
 
 /// A number with a fixed number of decimals, and no minus sign in front of nothing.
-fn fixed(value: f64, decimals: usize) -> String {
+pub(crate) fn fixed(value: f64, decimals: usize) -> String {
     let text = format!("{value:.decimals$}");
     match text.strip_prefix('-') {
         Some(size) if size.bytes().all(|byte| matches!(byte, b'0' | b'.')) => size.to_owned(),
@@ -94,6 +94,17 @@ pub(crate) fn seconds(span: f64) -> String {
     }
 }
 
+/// A probability with two decimals that never looks certain unless it is.
+pub(crate) fn probability(value: f64) -> String {
+    match value {
+        0.0 => "0".to_owned(),
+        1.0 => "1".to_owned(),
+        v if v < 0.005 => "<0.01".to_owned(),
+        v if v > 0.995 => ">0.99".to_owned(),
+        v => format!("{v:.2}"),
+    }
+}
+
 /// A share as a percentage.
 pub(crate) fn percent(share: f64) -> String {
     let value = share * 100.0;
@@ -139,6 +150,9 @@ mod tests {
         assert_eq!(seconds(7380.0), "2 h 03 min");
         assert_eq!(count(1_234_567), "1,234,567");
         assert_eq!(count(999), "999");
+        assert_eq!(probability(0.999), ">0.99");
+        assert_eq!(probability(1.0), "1");
+        assert_eq!(probability(0.376), "0.38");
         assert_eq!(percent(0.05), "5 %");
         assert_eq!(percent(0.0125), "1.25 %");
     }

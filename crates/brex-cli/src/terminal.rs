@@ -75,6 +75,11 @@ pub(crate) fn print(text: &str) -> std::io::Result<()> {
     out.flush()
 }
 
+/// A value as JSON for `--json` and for files: indented, with the last line ended.
+pub(crate) fn json_text(value: &impl serde::Serialize) -> serde_json::Result<String> {
+    Ok(serde_json::to_string_pretty(value)? + "\n")
+}
+
 /// Writes a line of progress or advice to standard error, where nobody has to read it.
 pub(crate) fn say(text: &str) {
     let _ = writeln!(std::io::stderr().lock(), "{text}");

@@ -1,0 +1,164 @@
+//! `brex evaluate`: lower bounds on the return of policies under the posterior.
+
+use super::evaluation_report::Report;
+use crate::args::Common;
+use crate::exit::Outcome;
+use crate::input::probability;
+use crate::numbers;
+use crate::plot::PlotFormat;
+use crate::terminal::{Style, json_text, print, say, warn};
+use anyhow::Result;
+use brex_core::Draws;
+use brex_posterior::{EvaluateOptions, Evaluation, evaluate};
+use brex_store::{StoreError, read_draws, read_policies, write_atomic};
+use serde_json::Value;
+use std::path::PathBuf;
+
+/// Bound the return of policies under the posterior
+///
+/// For each policy: the mean return, VaR (the delta quantile: a share of delta of the posterior
+/// lies below it) and CVaR (the mean of what lies below it), each with its Monte-Carlo error;
+/// higher is better. A bound whose draws have not converged is refused, and the exit code is 3.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Arguments {
+    /// A directory that `brex sample` wrote, or draws x features that others made (.npy, ...)
+    #[arg(long, value_name = "DIR|FILE")]
+    pub(crate) posterior: PathBuf,
+    /// The policies: {"A": {"phi": [...]}} or {"A": {"rollouts": [[...], ...]}} in JSON, or a table
+    /// with one row per policy
+    #[arg(long, value_name = "FILE")]
+    pub(crate) policies: PathBuf,
+    /// The share of the posterior below the bound; may be given several times
+    #[arg(long, value_name = "D", default_values_t = [0.05], value_delimiter = ',', value_parser = probability)]
+    pub(crate) delta: Vec<f64>,
+    /// Draw the return distributions with their bounds
+    #[arg(long, value_name = "FILE.svg|.png")]
+    pub(crate) plot: Option<PathBuf>,
+    /// Write the result of --json to a file too
+    #[arg(long, value_name = "FILE.json")]
+    pub(crate) out: Option<PathBuf>,
+    /// Replace existing files
+    #[arg(long)]
+    pub(crate) force: bool,
+    /// Show bounds that have not converged too, marked with `?`; the exit code stays 3
+    #[arg(long)]
+    pub(crate) untrusted: bool,
+}
+
+/// Policies that were judged, to be reported.
+pub(crate) struct Judged {
+    evaluation: Evaluation,
+    heading: String,
+    untrusted: bool,
+}
+
+pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Outcome> {
+    let judged = execute(arguments, common)?;
+    if common.json {
+        print(&json_text(&judged.json()?)?)?;
+    } else {
+        print(&judged.text(Style::for_stdout()))?;
+    }
+    judged.remark(common.quiet);
+    Ok(judged.outcome())
+}
+
+/// Judges the policies and writes the files that were asked for.
+pub(crate) fn execute(arguments: &Arguments, common: &Common) -> Result<Judged> {
+    let plot = match &arguments.plot {
+        Some(path) => Some((path, PlotFormat::of(path)?)),
+        None => None,
+    };
+    // Found before the work, so that a finished evaluation is not thrown away.
+    for path in [&arguments.plot, &arguments.out].into_iter().flatten() {
+        if !arguments.force && path.exists() {
+            let path = path.clone();
+            return Err(StoreError::Exists { path }.into());
+        }
+    }
+    let policies = read_policies(&arguments.policies)?;
+    let draws = read_draws(&arguments.posterior)?;
+    let options = EvaluateOptions {
+        deltas: arguments.delta.clone(),
+        seed: common.seed,
+        ..EvaluateOptions::default()
+    };
+    let judged = Judged {
+        evaluation: evaluate(&draws, &policies, &options)?,
+        heading: heading(&draws, policies.len(), &arguments.delta),
+        untrusted: arguments.untrusted,
+    };
+    if let Some(path) = &arguments.out {
+        let text = json_text(&judged.json()?)?;
+        write_atomic(path, arguments.force, |writer| {
+            writer.write_all(text.as_bytes())
+        })?;
+    }
+    if let Some((path, format)) = plot {
+        let picture = format.encode(judged.report().figure().draw())?;
+        write_atomic(path, arguments.force, |writer| writer.write_all(&picture))?;
+    }
+    Ok(judged)
+}
+
+impl Judged {
+    fn report(&self) -> Report<'_> {
+        Report::new(&self.evaluation, self.untrusted)
+    }
+
+    /// What `--json` prints.
+    pub(crate) fn json(&self) -> Result<Value> {
+        Ok(serde_json::to_value(self.report().json())?)
+    }
+
+    /// What people read.
+    pub(crate) fn text(&self, style: Style) -> String {
+        format!("{}\n\n{}", self.heading, self.report().text(style))
+    }
+
+    /// Says on standard error what is not to be trusted, and what to look at twice.
+    pub(crate) fn remark(&self, quiet: bool) {
+        for doubt in self.report().doubts() {
+            warn(&doubt);
+        }
+        if !quiet {
+            for remark in self.report().remarks() {
+                say(&format!("note: {remark}"));
+            }
+        }
+    }
+
+    pub(crate) fn outcome(&self) -> Outcome {
+        if self.report().is_trusted() {
+            Outcome::Done
+        } else {
+            Outcome::NotTrusted
+        }
+    }
+}
+
+/// What the table is about, with the definition of the bound.
+fn heading(draws: &Draws, policies: usize, deltas: &[f64]) -> String {
+    let chains = match draws.chains() {
+        1 => "1 chain".to_owned(),
+        chains => format!("{chains} chains"),
+    };
+    let policies = match policies {
+        1 => "1 policy".to_owned(),
+        count => format!("{count} policies"),
+    };
+    let meaning: Vec<String> = deltas
+        .iter()
+        .map(|delta| {
+            format!(
+                "{delta}-VaR: {} of the posterior lies below it",
+                numbers::percent(*delta)
+            )
+        })
+        .collect();
+    format!(
+        "Return of {policies} under {} draws of the posterior ({chains}); higher is better.\n{}.",
+        numbers::count(draws.len()),
+        meaning.join("; ")
+    )
+}

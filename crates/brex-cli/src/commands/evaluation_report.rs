@@ -1,0 +1,323 @@
+//! An evaluation as a table, as JSON and as a figure.
+
+use crate::numbers;
+use crate::plot::{DrawnBound, Ridge, Ridgeline};
+use crate::table::{Align, Table};
+use crate::terminal::{Style, printable};
+use brex_posterior::{Bound, Evaluation, PolicyEvaluation, Trust};
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// Comparing every policy with every other is shown up to so many of them.
+const MOST_COMPARED: usize = 8;
+
+/// An evaluation with its policies in the order to show them: best bound first, and the policies
+/// whose bound is refused after all others, by their mean.
+pub(crate) struct Report<'a> {
+    evaluation: &'a Evaluation,
+    order: Vec<usize>,
+    /// Whether bounds that have not converged are shown, marked.
+    untrusted: bool,
+}
+
+fn is_trusted(bound: &Bound) -> bool {
+    matches!(bound.trust, Trust::Converged)
+}
+
+/// Why a bound is not to be trusted.
+fn doubt(bound: &Bound) -> Option<String> {
+    match &bound.trust {
+        Trust::Converged => None,
+        Trust::NotConverged { reason } => Some(reason.to_string()),
+        Trust::Unknown => Some(
+            "the draws are too few, or all the same, to tell whether they have converged"
+                .to_owned(),
+        ),
+    }
+}
+
+impl<'a> Report<'a> {
+    pub(crate) fn new(evaluation: &'a Evaluation, untrusted: bool) -> Self {
+        let key = |index: &usize| {
+            let policy = &evaluation.policies[*index];
+            match policy.bounds.first() {
+                Some(bound) if untrusted || is_trusted(bound) => (0, bound.var),
+                _ => (1, policy.mean),
+            }
+        };
+        let mut order: Vec<usize> = (0..evaluation.policies.len()).collect();
+        order.sort_by(|a, b| {
+            let (a, b) = (key(a), key(b));
+            a.0.cmp(&b.0).then(b.1.total_cmp(&a.1))
+        });
+        Self {
+            evaluation,
+            order,
+            untrusted,
+        }
+    }
+
+    fn policies(&self) -> impl Iterator<Item = &'a PolicyEvaluation> {
+        self.order
+            .iter()
+            .map(|index| &self.evaluation.policies[*index])
+    }
+
+    /// Whether every bound converged.
+    pub(crate) fn is_trusted(&self) -> bool {
+        self.policies()
+            .all(|policy| policy.bounds.iter().all(is_trusted))
+    }
+
+    /// One line for each bound that is not to be trusted.
+    pub(crate) fn doubts(&self) -> Vec<String> {
+        let bounds = self.policies().flat_map(|policy| {
+            policy.bounds.iter().filter_map(move |bound| {
+                let reason = doubt(bound)?;
+                let name = printable(&policy.name);
+                Some(format!(
+                    "{name}: the {}-VaR has not converged: {reason}",
+                    bound.delta
+                ))
+            })
+        });
+        bounds.collect()
+    }
+
+    /// Remarks about policies that look good because they are long.
+    pub(crate) fn remarks(&self) -> Vec<String> {
+        let shown = |policy: &&PolicyEvaluation| policy.bounds.first().is_some_and(is_trusted);
+        let rated: Vec<_> = self
+            .policies()
+            .filter(shown)
+            .filter_map(|policy| Some((policy, policy.bounds.first()?.var_per_step?)))
+            .collect();
+        let Some((best, best_rate)) = rated.first() else {
+            return Vec::new();
+        };
+        let better = rated[1..]
+            .iter()
+            .filter(|(_, rate)| rate > best_rate)
+            .max_by(|a, b| a.1.total_cmp(&b.1));
+        let remark = better.map(|(other, rate)| {
+            format!(
+                "{} has the best bound, but {} has more per step ({} against {}): \
+                 length may be what makes the difference",
+                printable(&best.name),
+                printable(&other.name),
+                numbers::significant(*rate, 3),
+                numbers::significant(*best_rate, 3),
+            )
+        });
+        remark.into_iter().collect()
+    }
+
+    /// The tables for people.
+    pub(crate) fn text(&self, style: Style) -> String {
+        let mut text = self.main_table().show(style);
+        let compared = self.order.len();
+        if (2..=MOST_COMPARED).contains(&compared) {
+            text.push_str("\nProbability that the policy of the row has the higher return:\n\n");
+            text.push_str(&self.comparison().show(style));
+        }
+        text
+    }
+
+    fn main_table(&self) -> Table {
+        let mut table = Table::new(["policy"]);
+        let deltas = self
+            .policies()
+            .next()
+            .map_or(&[][..], |policy| &policy.bounds);
+        for bound in deltas {
+            table.column(format!("{}-VaR", bound.delta), Align::Right);
+            table.column(format!("{}-CVaR", bound.delta), Align::Right);
+        }
+        table.column("mean", Align::Right);
+        table.column("sd", Align::Right);
+        let noisy = self
+            .policies()
+            .any(|policy| policy.mean_rollout_se.is_some());
+        if noisy {
+            table.column("with rollout noise", Align::Right);
+        }
+        let timed = self.policies().any(|policy| policy.mean_length.is_some());
+        if timed {
+            table.column("length", Align::Right);
+            table.column("VaR per step", Align::Right);
+        }
+        for policy in self.policies() {
+            let mut cells = vec![policy.name.clone()];
+            for bound in &policy.bounds {
+                cells.push(self.bound_cell(bound, bound.var, bound.var_mcse));
+                cells.push(self.bound_cell(bound, bound.cvar, bound.cvar_mcse));
+            }
+            cells.push(numbers::with_error(policy.mean, policy.mean_mcse));
+            cells.push(numbers::significant(policy.sd, 3));
+            let first = policy.bounds.first();
+            if noisy {
+                let noise = first.and_then(|bound| Some((bound, bound.rollout_noise?)));
+                cells.push(noise.map_or(String::new(), |(bound, noise)| {
+                    self.bound_cell(bound, noise.var_with_rollouts, noise.var_with_rollouts_mcse)
+                }));
+            }
+            if timed {
+                cells.push(
+                    policy
+                        .mean_length
+                        .map_or(String::new(), |v| numbers::significant(v, 4)),
+                );
+                let rate = first.and_then(|bound| Some((bound, bound.var_per_step?)));
+                cells.push(rate.map_or(String::new(), |(bound, rate)| {
+                    let shown = self.untrusted || is_trusted(bound);
+                    let rate = numbers::significant(rate, 3);
+                    if shown { rate } else { String::new() }
+                }));
+            }
+            table.row(cells);
+        }
+        table
+    }
+
+    fn bound_cell(&self, bound: &Bound, value: f64, error: f64) -> String {
+        match (is_trusted(bound), self.untrusted) {
+            (true, _) => numbers::with_error(value, error),
+            (false, true) => format!("? {}", numbers::with_error(value, error)),
+            (false, false) => "refused".to_owned(),
+        }
+    }
+
+    fn comparison(&self) -> Table {
+        let mut table = Table::new(["policy"]);
+        for policy in self.policies() {
+            table.column(printable(&policy.name), Align::Right);
+        }
+        for &row in &self.order {
+            let name = self.evaluation.policies[row].name.clone();
+            let cells = self.order.iter().map(|&column| {
+                if row == column {
+                    return String::new();
+                }
+                numbers::probability(self.evaluation.beats.row(row)[column])
+            });
+            table.row(std::iter::once(name).chain(cells));
+        }
+        table
+    }
+
+    /// One object per policy.
+    pub(crate) fn json(&self) -> Vec<PolicyJson<'a>> {
+        self.order
+            .iter()
+            .map(|&index| {
+                let policy = &self.evaluation.policies[index];
+                let beats = (self.evaluation.policies.iter().enumerate())
+                    .filter(|(other, _)| *other != index)
+                    .map(|(other, them)| {
+                        (them.name.as_str(), self.evaluation.beats.row(index)[other])
+                    });
+                PolicyJson::new(policy, beats.collect())
+            })
+            .collect()
+    }
+
+    /// The figure of the bounds at the first delta.
+    pub(crate) fn figure(&self) -> Ridgeline {
+        let rows = self.policies().map(|policy| {
+            let bound = policy.bounds.first();
+            let bound = bound.filter(|bound| self.untrusted || is_trusted(bound));
+            Ridge {
+                name: policy.name.clone(),
+                returns: policy.returns.clone(),
+                mean: policy.mean,
+                mean_error: policy.mean_mcse,
+                bound: bound.map(|bound| DrawnBound {
+                    value: bound.var,
+                    error: bound.var_mcse,
+                }),
+            }
+        });
+        let delta = self.policies().find_map(|policy| policy.bounds.first());
+        Ridgeline {
+            title: "Return of the policies under the posterior".to_owned(),
+            delta: delta.map_or(0.05, |bound| bound.delta),
+            rows: rows.collect(),
+        }
+    }
+}
+
+/// What `--json` says about a policy: the bound at the first delta, then all of them.
+#[derive(Debug, Serialize)]
+pub(crate) struct PolicyJson<'a> {
+    policy: &'a str,
+    mean: f64,
+    mean_mcse: f64,
+    sd: f64,
+    #[serde(flatten)]
+    first: Option<BoundJson>,
+    rhat: f64,
+    ess_bulk: f64,
+    rollouts: usize,
+    mean_rollout_se: Option<f64>,
+    mean_length: Option<f64>,
+    mean_per_step: Option<f64>,
+    bounds: Vec<BoundJson>,
+    beats: BTreeMap<&'a str, f64>,
+}
+
+impl<'a> PolicyJson<'a> {
+    fn new(policy: &'a PolicyEvaluation, beats: BTreeMap<&'a str, f64>) -> Self {
+        Self {
+            policy: &policy.name,
+            mean: policy.mean,
+            mean_mcse: policy.mean_mcse,
+            sd: policy.sd,
+            first: policy.bounds.first().map(BoundJson::new),
+            rhat: policy.rhat,
+            ess_bulk: policy.ess_bulk,
+            rollouts: policy.rollouts,
+            mean_rollout_se: policy.mean_rollout_se,
+            mean_length: policy.mean_length,
+            mean_per_step: policy.mean_per_step,
+            bounds: policy.bounds.iter().map(BoundJson::new).collect(),
+            beats,
+        }
+    }
+}
+
+/// What `--json` says about a bound.
+#[derive(Debug, Serialize)]
+struct BoundJson {
+    delta: f64,
+    var: f64,
+    var_mcse: f64,
+    var_ess: f64,
+    cvar: f64,
+    cvar_mcse: f64,
+    var_per_step: Option<f64>,
+    var_rollout_se: Option<f64>,
+    var_with_rollouts: Option<f64>,
+    var_with_rollouts_mcse: Option<f64>,
+    converged: bool,
+    reason: Option<String>,
+}
+
+impl BoundJson {
+    fn new(bound: &Bound) -> Self {
+        let noise = bound.rollout_noise;
+        Self {
+            delta: bound.delta,
+            var: bound.var,
+            var_mcse: bound.var_mcse,
+            var_ess: bound.var_ess,
+            cvar: bound.cvar,
+            cvar_mcse: bound.cvar_mcse,
+            var_per_step: bound.var_per_step,
+            var_rollout_se: noise.map(|noise| noise.var_se),
+            var_with_rollouts: noise.map(|noise| noise.var_with_rollouts),
+            var_with_rollouts_mcse: noise.map(|noise| noise.var_with_rollouts_mcse),
+            converged: is_trusted(bound),
+            reason: doubt(bound),
+        }
+    }
+}

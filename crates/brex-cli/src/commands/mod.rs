@@ -1,0 +1,10 @@
+//! The commands, one file each: arguments, what they call, and what they print. No algorithm lives
+//! here.
+
+pub(crate) mod check;
+pub(crate) mod evaluate;
+mod evaluation_report;
+pub(crate) mod export;
+pub(crate) mod quickstart;
+pub(crate) mod sample;
+mod sampling_report;

@@ -1,0 +1,306 @@
+//! `brex sample`: from features and preferences to draws of the reward weights, and whether they
+//! can be trusted.
+
+use super::sampling_report::{SampleReport, SummaryInputs};
+use crate::args::Common;
+use crate::exit::{BadInput, Outcome};
+use crate::input::{InputFiles, ModelFlags, positive, probability};
+use crate::interrupt;
+use crate::progress::Progress;
+use crate::run_directory::{KeepLogLikelihood, RunDirectory, fingerprint, read_to_resume};
+use crate::terminal::{Style, json_text, print, say, warn};
+use anyhow::Result;
+use brex_posterior::{
+    EllipticalSlice, Hmc, Length, Problem, RandomWalk, SampleOptions, Sampler, Stage, sample,
+};
+use brex_store::{AtomicDir, read_policies};
+use serde_json::{Map, json};
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+
+/// Draw reward weights from the posterior
+///
+/// By default sampling goes on until every weight and every watched return has R-hat below 1.01 and
+/// 400 effective draws, or the budget is spent; then the verdict is "not converged" and the exit
+/// code is 3. Ctrl-C ends sampling early and keeps what there is.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Arguments {
+    #[command(flatten)]
+    pub(crate) files: InputFiles,
+    /// The directory to write; it appears when it is complete
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: PathBuf,
+    /// Replace an existing directory that brex wrote
+    #[arg(long)]
+    pub(crate) force: bool,
+    /// Go on from the draws in --out, which count too
+    #[arg(long, conflicts_with = "force")]
+    pub(crate) resume: bool,
+    #[command(flatten)]
+    pub(crate) model: ModelFlags,
+    #[command(flatten)]
+    pub(crate) sampling: SamplingFlags,
+    /// Policies whose returns have to converge too (as for `brex evaluate`)
+    #[arg(long, value_name = "FILE")]
+    pub(crate) policies: Option<PathBuf>,
+    /// Keep the log likelihood of every preference under every draw
+    #[arg(long, value_enum, default_value_t = KeepLogLikelihood::Auto)]
+    pub(crate) log_likelihood: KeepLogLikelihood,
+}
+
+/// How to sample.
+#[derive(Debug, Clone, clap::Args)]
+pub(crate) struct SamplingFlags {
+    /// How to draw
+    #[arg(long, value_enum, default_value_t = SamplerName::Hmc)]
+    pub(crate) sampler: SamplerName,
+    /// How many chains; the sampler's own number unless told otherwise
+    #[arg(long, value_name = "C")]
+    pub(crate) chains: Option<usize>,
+    /// Exactly this many draws in all chains together, without a stopping rule
+    #[arg(long, value_name = "N", conflicts_with_all = ["max_draws", "max_seconds"])]
+    pub(crate) draws: Option<usize>,
+    /// Stop at this many draws even if they have not converged
+    #[arg(long, value_name = "N")]
+    pub(crate) max_draws: Option<usize>,
+    /// Stop after this many seconds of sampling even if the draws have not converged
+    #[arg(long, value_name = "SECONDS", value_parser = positive)]
+    pub(crate) max_seconds: Option<f64>,
+    /// The quantile that has to converge: the delta of the bounds to come
+    #[arg(long, value_name = "D", default_value_t = 0.05, value_parser = probability)]
+    pub(crate) delta: f64,
+    /// random-walk only: the size of a step [the paper's: 0.005]
+    #[arg(long, value_name = "SD", value_parser = positive)]
+    pub(crate) step: Option<f64>,
+    /// random-walk only: how many steps are thrown away at the start [the paper's: 5000]
+    #[arg(long, value_name = "N")]
+    pub(crate) burn_in: Option<usize>,
+    /// random-walk only: one in so many steps is kept [the paper's: 20]
+    #[arg(long, value_name = "N")]
+    pub(crate) thinning: Option<usize>,
+}
+
+/// The samplers by the names of the command line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum SamplerName {
+    /// Hamiltonian, in coordinates fitted to the posterior
+    Hmc,
+    /// The paper's chain, step for step
+    RandomWalk,
+    /// Elliptical slice sampling, an independent cross-check
+    Slice,
+}
+
+impl SamplingFlags {
+    /// The sampler with its settings.
+    pub(crate) fn sampler(&self) -> Result<Box<dyn Sampler>, BadInput> {
+        if self.sampler == SamplerName::RandomWalk {
+            let paper = RandomWalk::default();
+            return Ok(Box::new(RandomWalk {
+                step: self.step.unwrap_or(paper.step),
+                burn_in: self.burn_in.unwrap_or(paper.burn_in),
+                thinning: self.thinning.unwrap_or(paper.thinning),
+            }));
+        }
+        let given = [
+            ("--step", self.step.is_some()),
+            ("--burn-in", self.burn_in.is_some()),
+            ("--thinning", self.thinning.is_some()),
+        ];
+        if let Some((flag, _)) = given.into_iter().find(|(_, given)| *given) {
+            let problem = "is a setting of --sampler random-walk only";
+            return Err(BadInput::new(format!("{flag} {problem}")));
+        }
+        Ok(match self.sampler {
+            SamplerName::Slice => Box::new(EllipticalSlice),
+            SamplerName::Hmc | SamplerName::RandomWalk => Box::new(Hmc::default()),
+        })
+    }
+
+    fn length(&self) -> Length {
+        match self.draws {
+            Some(draws) => Length::Exactly(draws),
+            None => Length::UntilConverged {
+                max_draws: self.max_draws,
+                max_seconds: self.max_seconds,
+            },
+        }
+    }
+
+    /// What distinguishes draws of one setting from those of another.
+    fn attributes(&self, sampler: &dyn Sampler) -> Map<String, serde_json::Value> {
+        let mut map = Map::new();
+        map.insert("sampler".to_owned(), json!(sampler.name()));
+        if self.sampler == SamplerName::RandomWalk {
+            let paper = RandomWalk::default();
+            map.insert("step".to_owned(), json!(self.step.unwrap_or(paper.step)));
+            let burn_in = self.burn_in.unwrap_or(paper.burn_in);
+            map.insert("burn_in".to_owned(), json!(burn_in));
+            let thinning = self.thinning.unwrap_or(paper.thinning);
+            map.insert("thinning".to_owned(), json!(thinning));
+        }
+        map
+    }
+}
+
+pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Outcome> {
+    let report = execute(arguments, common)?;
+    if common.json {
+        print(&json_text(&report.json())?)?;
+    } else {
+        print(&report.text(Style::for_stdout()))?;
+    }
+    Ok(report.outcome())
+}
+
+/// Samples and writes the directory.
+pub(crate) fn execute(arguments: &Arguments, common: &Common) -> Result<SampleReport> {
+    let sampler = arguments.sampling.sampler()?;
+    let inputs = arguments.files.read()?;
+    let policies = match &arguments.policies {
+        Some(path) => read_policies(path)?,
+        None => Vec::new(),
+    };
+    let features = inputs.features.matrix();
+    if let Some(policy) = policies
+        .iter()
+        .find(|p| p.rollouts().cols() != features.cols())
+    {
+        let (found, expected) = (policy.rollouts().cols(), features.cols());
+        return Err(BadInput::new(format!(
+            "policy {:?} has {found} features, the trajectories have {expected}; \
+             both must come from the same encoder",
+            policy.name()
+        ))
+        .into());
+    }
+    let prior = arguments.model.prior(&inputs)?;
+    let beta = arguments.model.beta;
+    let problem = Problem::new(features, &inputs.preferences.preferences, prior, beta)?;
+    let mut attributes = arguments.sampling.attributes(sampler.as_ref());
+    attributes.insert("prior".to_owned(), json!(prior.name()));
+    if !prior.is_on_sphere() {
+        attributes.insert("prior_scale".to_owned(), json!(arguments.model.prior_scale));
+    }
+    attributes.insert("beta".to_owned(), json!(beta));
+    attributes.insert("seed".to_owned(), json!(common.seed));
+    attributes.insert("inputs".to_owned(), json!(fingerprint(&inputs)));
+    let previous = match arguments.resume {
+        true => Some(read_to_resume(&arguments.out, &attributes)?),
+        false => None,
+    };
+    let out = AtomicDir::create(&arguments.out, arguments.force || arguments.resume)?;
+    let options = SampleOptions {
+        chains: arguments.sampling.chains,
+        length: arguments.sampling.length(),
+        seed: common.seed,
+        delta: arguments.sampling.delta,
+        policies: policies.iter().map(|p| p.expected_features()).collect(),
+    };
+    let progress = Progress::start("sampling", common.quiet);
+    let watch = |now: &brex_posterior::Progress| {
+        let stage = match now.stage {
+            Stage::SetUp => "set-up",
+            Stage::WarmUp => "warm-up",
+            Stage::Sampling => "draws",
+        };
+        progress.update(now.done as u64, now.total.map(|total| total as u64), stage);
+        if interrupt::requested() {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
+    };
+    interrupt::listen();
+    let run = sample(&problem, sampler.as_ref(), &options, previous, &watch);
+    progress.finish();
+    let run = run?;
+    let draws = run.sampled.draws.len();
+    let comparisons = problem.preferences().len();
+    let keep_log_likelihood = arguments.log_likelihood.keeps(draws, comparisons);
+    if !keep_log_likelihood && arguments.log_likelihood == KeepLogLikelihood::Auto && !common.quiet
+    {
+        say(
+            "the log likelihood of every preference is left out, because it is large; \
+             --log-likelihood always keeps it",
+        );
+    }
+    let inputs = SummaryInputs {
+        problem: &problem,
+        sampler: sampler.name(),
+        seed: common.seed,
+        delta: options.delta,
+        out: &arguments.out,
+    };
+    let report = SampleReport::new(&inputs, &run);
+    let directory = RunDirectory {
+        problem: &problem,
+        sampled: run.sampled,
+        keep_log_likelihood,
+        attributes,
+        settings: arguments.settings(common),
+        summary: report.summary(),
+    };
+    directory.write(out)?;
+    if run.stopped {
+        warn("interrupted: what was drawn until then is kept");
+    }
+    Ok(report)
+}
+
+impl Arguments {
+    /// All settings that the draws depend on, as a table for `--config`.
+    fn settings(&self, common: &Common) -> toml::Table {
+        let mut table = toml::Table::new();
+        let mut set = |key: &str, value: toml::Value| {
+            table.insert(key.to_owned(), value);
+        };
+        let path = |path: &PathBuf| toml::Value::String(path.display().to_string());
+        let number = |value: usize| toml::Value::Integer(i64::try_from(value).unwrap_or(i64::MAX));
+        set("features", path(&self.files.features));
+        set("preferences", path(&self.files.preferences));
+        if let Some(policies) = &self.policies {
+            set("policies", path(policies));
+        }
+        let sampling = &self.sampling;
+        set("sampler", name_of(sampling.sampler));
+        set("prior", name_of(self.model.prior));
+        set("prior-scale", self.model.prior_scale.into());
+        set("beta", self.model.beta.into());
+        set("delta", sampling.delta.into());
+        let seed = i64::try_from(common.seed).map_or_else(
+            |_| toml::Value::String(common.seed.to_string()),
+            toml::Value::Integer,
+        );
+        set("seed", seed);
+        set("log-likelihood", name_of(self.log_likelihood));
+        let counts = [
+            ("chains", sampling.chains),
+            ("draws", sampling.draws),
+            ("max-draws", sampling.max_draws),
+            ("burn-in", sampling.burn_in),
+            ("thinning", sampling.thinning),
+        ];
+        for (key, value) in counts {
+            if let Some(value) = value {
+                set(key, number(value));
+            }
+        }
+        for (key, value) in [
+            ("max-seconds", sampling.max_seconds),
+            ("step", sampling.step),
+        ] {
+            if let Some(value) = value {
+                set(key, value.into());
+            }
+        }
+        table
+    }
+}
+
+/// What the command line calls a choice.
+fn name_of(choice: impl clap::ValueEnum) -> toml::Value {
+    let name = choice.to_possible_value();
+    let name = name.map_or(String::new(), |value| value.get_name().to_owned());
+    toml::Value::String(name)
+}

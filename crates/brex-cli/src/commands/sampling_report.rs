@@ -1,0 +1,255 @@
+//! What `brex sample` says about a run: for people, for programs and for the summary on disk.
+
+use crate::exit::Outcome;
+use crate::numbers;
+use crate::table::Table;
+use crate::terminal::Style;
+use brex_posterior::{Convergence, ESS_LIMIT, Problem, RHAT_LIMIT, Run};
+use serde::Serialize;
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+
+/// What a report needs to know besides the run.
+pub(crate) struct SummaryInputs<'a> {
+    pub(crate) problem: &'a Problem<'a>,
+    pub(crate) sampler: &'static str,
+    pub(crate) seed: u64,
+    pub(crate) delta: f64,
+    pub(crate) out: &'a Path,
+}
+
+/// A run, reported.
+#[derive(Debug)]
+pub(crate) struct SampleReport {
+    facts: Facts,
+    times: Times,
+    mean_reward: Vec<f64>,
+    convergence: Convergence,
+    out: PathBuf,
+}
+
+/// What is the same whenever the same seed is used.
+#[derive(Debug, Clone, Serialize)]
+struct Facts {
+    sampler: &'static str,
+    prior: &'static str,
+    beta: f64,
+    seed: u64,
+    trajectories: usize,
+    features: usize,
+    preferences: usize,
+    chains: usize,
+    draws: usize,
+    max_rhat: f64,
+    min_ess_bulk: f64,
+    min_ess_tail: f64,
+    delta: f64,
+    min_ess_quantile: f64,
+    acceptance: f64,
+    divergences: usize,
+    stopped: bool,
+    converged: bool,
+    verdict: String,
+}
+
+/// What the clock said.
+#[derive(Debug, Clone, Copy, Serialize)]
+struct Times {
+    seconds: f64,
+    warmup_seconds: f64,
+    sampling_seconds: f64,
+    diagnostics_seconds: f64,
+}
+
+impl SampleReport {
+    pub(crate) fn new(inputs: &SummaryInputs<'_>, run: &Run) -> Self {
+        let (sampled, convergence) = (&run.sampled, &run.convergence);
+        let acceptance = sampled
+            .acceptance
+            .iter()
+            .map(|v| f64::from(*v))
+            .sum::<f64>();
+        let facts = Facts {
+            sampler: inputs.sampler,
+            prior: inputs.problem.prior().name(),
+            beta: inputs.problem.beta(),
+            seed: inputs.seed,
+            trajectories: inputs.problem.features().rows(),
+            features: inputs.problem.dim(),
+            preferences: inputs.problem.preferences().len(),
+            chains: sampled.draws.chains(),
+            draws: sampled.draws.len(),
+            max_rhat: convergence.max_rhat,
+            min_ess_bulk: convergence.min_ess_bulk,
+            min_ess_tail: convergence.min_ess_tail,
+            delta: inputs.delta,
+            min_ess_quantile: convergence.min_ess_quantile,
+            acceptance: acceptance / sampled.acceptance.len().max(1) as f64,
+            divergences: sampled
+                .diverging
+                .iter()
+                .filter(|diverged| **diverged)
+                .count(),
+            stopped: run.stopped,
+            converged: convergence.converged,
+            verdict: verdict(convergence),
+        };
+        let timing = run.timing;
+        let times = Times {
+            seconds: timing.warmup_seconds + timing.sampling_seconds,
+            warmup_seconds: timing.warmup_seconds,
+            sampling_seconds: timing.sampling_seconds,
+            diagnostics_seconds: timing.diagnostics_seconds,
+        };
+        Self {
+            facts,
+            times,
+            mean_reward: sampled.draws.mean(),
+            convergence: convergence.clone(),
+            out: inputs.out.to_owned(),
+        }
+    }
+
+    pub(crate) fn outcome(&self) -> Outcome {
+        if self.facts.converged {
+            Outcome::Done
+        } else {
+            Outcome::NotTrusted
+        }
+    }
+
+    /// What `--json` prints.
+    pub(crate) fn json(&self) -> impl Serialize {
+        #[derive(Serialize)]
+        struct Printed {
+            #[serde(flatten)]
+            facts: Facts,
+            #[serde(flatten)]
+            times: Times,
+            out: String,
+        }
+        Printed {
+            facts: self.facts.clone(),
+            times: self.times,
+            out: self.out.display().to_string(),
+        }
+    }
+
+    /// What is kept beside the draws.
+    pub(crate) fn summary(&self) -> Value {
+        #[derive(Serialize)]
+        struct Kept<'a> {
+            #[serde(flatten)]
+            facts: &'a Facts,
+            mean_reward: &'a [f64],
+        }
+        let kept = Kept {
+            facts: &self.facts,
+            mean_reward: &self.mean_reward,
+        };
+        serde_json::to_value(kept).unwrap_or(Value::Null)
+    }
+
+    /// The table for people.
+    pub(crate) fn text(&self, style: Style) -> String {
+        let Facts {
+            sampler,
+            chains,
+            draws,
+            delta,
+            acceptance,
+            divergences,
+            ..
+        } = self.facts;
+        let Times {
+            seconds,
+            warmup_seconds,
+            diagnostics_seconds,
+            ..
+        } = self.times;
+        let mut text = format!(
+            "{sampler}: {} draws in {chains} chains, {} (warm-up {}; diagnostics {} more)\n\n",
+            numbers::count(draws),
+            numbers::seconds(seconds),
+            numbers::seconds(warmup_seconds),
+            numbers::seconds(diagnostics_seconds),
+        );
+        let mut table = Table::new(["diagnostic", "worst", "needed"]);
+        table.column("of", crate::table::Align::Left);
+        let found = &self.convergence;
+        table.row([
+            "R-hat".to_owned(),
+            numbers::fixed(found.max_rhat, 4),
+            format!("< {RHAT_LIMIT}"),
+            found.max_rhat_of.to_string(),
+        ]);
+        table.row([
+            format!("effective draws, {delta} quantile"),
+            numbers::fixed(found.min_ess_quantile, 0),
+            format!(">= {ESS_LIMIT}"),
+            found.min_ess_quantile_of.to_string(),
+        ]);
+        table.row([
+            "effective draws, tails".to_owned(),
+            numbers::fixed(found.min_ess_tail, 0),
+            format!(">= {ESS_LIMIT}"),
+        ]);
+        table.row([
+            "effective draws, bulk".to_owned(),
+            numbers::fixed(found.min_ess_bulk, 0),
+        ]);
+        table.row(["acceptance".to_owned(), numbers::fixed(acceptance, 2)]);
+        table.row(["divergences".to_owned(), numbers::count(divergences)]);
+        text.push_str(&table.show(style));
+        let verdict = &self.facts.verdict;
+        let verdict = if self.facts.converged {
+            style.green(verdict)
+        } else {
+            style.red(verdict)
+        };
+        let out = self.out.display();
+        text.push_str(&format!("\n{verdict}\nwritten to {out}\n"));
+        if self.facts.converged {
+            text.push_str(&format!(
+                "next: brex evaluate --posterior {out} --policies FILE\n"
+            ));
+        }
+        text
+    }
+}
+
+/// The verdict in words, with what was reached.
+fn verdict(found: &Convergence) -> String {
+    if found.converged {
+        return format!(
+            "converged: R-hat {:.4}, at least {:.0} effective draws for every quantity",
+            found.max_rhat,
+            found.min_ess_quantile.min(found.min_ess_tail)
+        );
+    }
+    let mut reasons = Vec::new();
+    if found.max_rhat.is_nan() {
+        reasons.push("R-hat is unknown (too few draws, or draws that never change)".to_owned());
+    } else if found.max_rhat >= RHAT_LIMIT {
+        reasons.push(format!(
+            "R-hat of the {} is {:.3}, {RHAT_LIMIT} or more",
+            found.max_rhat_of, found.max_rhat
+        ));
+    }
+    if found.min_ess_quantile < ESS_LIMIT {
+        reasons.push(format!(
+            "the quantile of the {} has {:.0} effective draws, fewer than {ESS_LIMIT}",
+            found.min_ess_quantile_of, found.min_ess_quantile
+        ));
+    }
+    if found.min_ess_tail < ESS_LIMIT {
+        reasons.push(format!(
+            "the tails have {:.0} effective draws, fewer than {ESS_LIMIT}",
+            found.min_ess_tail
+        ));
+    }
+    format!(
+        "not converged: {}; do not trust bounds from these draws",
+        reasons.join("; ")
+    )
+}
