@@ -94,11 +94,6 @@ pub(crate) struct Subspace {
     pub(crate) rank: usize,
 }
 
-/// The number of independent directions among the compared differences.
-pub(crate) fn rank(compared: &Compared) -> Result<usize, DecompositionError> {
-    Ok(directions(&compared.features, None)?.1)
-}
-
 impl Subspace {
     /// The span of the compared differences and of the half-space's direction.
     pub(crate) fn new(
@@ -196,7 +191,9 @@ mod tests {
 
     #[test]
     fn a_common_offset_does_not_count() {
-        let features = Matrix::from_fn(4, 6, |i, j| 100.0 + ((i * 7 + 3 * j + i * j * j) % 11) as f64);
+        let features = Matrix::from_fn(4, 6, |i, j| {
+            100.0 + ((i * 7 + 3 * j + i * j * j) % 11) as f64
+        });
         let all = subspace(&features, &Preferences::full_ranking(4), Prior::Sphere);
         assert!(all.rank <= 3);
         assert_eq!(all.basis.cols(), all.rank);
