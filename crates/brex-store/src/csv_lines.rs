@@ -85,9 +85,16 @@ impl<'a> CsvLines<'a> {
             .take_while(|byte| matches!(byte, b'\n' | b'\r'))
             .count();
         let start = start + blank;
-        let between = &self.bytes[self.counted_bytes..start.max(self.counted_bytes)];
-        self.counted_lines += between.iter().filter(|byte| **byte == b'\n').count() as u64;
-        self.counted_bytes = start.max(self.counted_bytes);
+        for at in self.counted_bytes..start {
+            let next = self.bytes.get(at + 1);
+            let ends = match self.bytes[at] {
+                b'\n' => true,
+                b'\r' => next != Some(&b'\n'),
+                _ => false,
+            };
+            self.counted_lines += u64::from(ends);
+        }
+        self.counted_bytes = self.counted_bytes.max(start);
         self.counted_lines
     }
 }
@@ -118,6 +125,12 @@ mod tests {
         assert_eq!(numbers, [1, 4, 7]);
         assert_eq!(found[0].1, ["a", "b"]);
         assert_eq!(found[1].1, ["x\ny", "2"]);
+    }
+
+    #[test]
+    fn line_ends_of_old_macs_count_too() {
+        let numbers: Vec<u64> = lines(b"a\rb\r\rc").iter().map(|(line, _)| *line).collect();
+        assert_eq!(numbers, [1, 2, 4]);
     }
 
     #[test]

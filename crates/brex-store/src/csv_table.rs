@@ -1,9 +1,10 @@
 //! Reads features from `.csv`.
 //!
-//! A first line in which some field is not a number is a header. Then the column `id` holds ids,
-//! `length` lengths (in any case), and all others are features. Without a header every column is a
-//! feature. What could be read in two ways is refused, because a header read as a row, or a row
-//! number read as a feature, spoils the result without a word.
+//! A first line without numbers is a header; so is one with a field `id` or `length` (in any
+//! case). The columns of these names hold ids and lengths, and all others are features. Without a
+//! header every column is a feature. What could be read in two ways is refused, because a header
+//! read as a row, a row with a slip read as a header, or a row number read as a feature spoils the
+//! result without a word.
 
 use std::path::Path;
 
@@ -120,6 +121,13 @@ impl Columns {
                 return Err(problem(format!("two columns are called {name}")));
             }
         }
+        let has_numbers = first.fields.iter().any(|field| number(field).is_some());
+        if has_numbers && id.is_none() && length.is_none() {
+            return Err(problem(
+                "words and numbers together; expected a header of names or a row of numbers"
+                    .to_owned(),
+            ));
+        }
         let special = usize::from(id.is_some()) + usize::from(length.is_some());
         Ok(Self {
             names: first
@@ -210,6 +218,8 @@ mod tests {
     fn what_can_be_read_in_two_ways_is_refused() {
         assert!(message("0,1,2\n5,6,7\n").contains("header or a row"));
         assert!(message(",a,b\n0,1,2\n").contains("no name"));
+        assert!(message("1.o,2\n3,4\n").contains("words and numbers"));
+        assert!(read("id,0,1\na,3,4\n").is_ok());
         assert!(read("0.0,1.0,2.0\n5,6,7\n").is_ok());
     }
 }

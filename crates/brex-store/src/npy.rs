@@ -149,6 +149,10 @@ fn read_values(reader: &mut dyn Read, header: &Header, count: usize) -> io::Resu
         }
         left -= now;
     }
+    // Only at the end does an archive compare its checksum.
+    if reader.read(&mut [0])? != 0 {
+        return Err(invalid("data after the end of the array"));
+    }
     Ok(if is_text {
         Values::Text(text)
     } else {

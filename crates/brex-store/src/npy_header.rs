@@ -70,10 +70,10 @@ impl Header {
             let key = rest.quoted()?;
             rest.expect(':')?;
             match key {
-                "descr" => descr = Some(rest.dtype()?),
-                "fortran_order" => fortran_order = Some(rest.boolean()?),
-                "shape" => shape = Some(rest.shape()?),
-                other => return Err(format!("unknown header key {:?}", excerpt(other))),
+                "descr" if descr.is_none() => descr = Some(rest.dtype()?),
+                "fortran_order" if fortran_order.is_none() => fortran_order = Some(rest.boolean()?),
+                "shape" if shape.is_none() => shape = Some(rest.shape()?),
+                other => return Err(format!("unexpected header key {:?}", excerpt(other))),
             }
             if !rest.skip(',') {
                 rest.expect('}')?;

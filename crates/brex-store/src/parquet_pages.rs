@@ -25,6 +25,9 @@ pub(crate) fn check_pages(
     for group in metadata.row_groups() {
         for column in group.columns() {
             check_codec(path, column)?;
+            let values = u128::try_from(column.num_values())
+                .map_err(|_| malformed(path, "a column has a negative size".to_owned()))?;
+            check_claim(path, 4 * values, size)?;
             let mut rest = column_bytes(bytes, column)
                 .ok_or_else(|| malformed(path, "a column lies outside the file".to_owned()))?;
             while !rest.is_empty() {

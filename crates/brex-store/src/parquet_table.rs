@@ -21,13 +21,13 @@ use crate::parquet_column::{Column, ColumnRequest, Kind, read_column};
 use crate::parquet_pages::check_pages;
 
 /// Reads the table from the bytes of a file.
-pub(crate) fn read_parquet(path: &Path, bytes: Bytes) -> Result<Table, StoreError> {
+pub(crate) fn read_parquet(path: &Path, bytes: &Bytes) -> Result<Table, StoreError> {
     // The decoder checks much but not everything; see `contain`.
     contain(path, "parquet", || {
         let size = bytes.len() as u64;
         let file = SerializedFileReader::new(bytes.clone()).map_err(|e| damaged(path, &e))?;
         let rows = count_rows(path, &file, size)?;
-        check_pages(path, &bytes, file.metadata())?;
+        check_pages(path, bytes, file.metadata())?;
         let schema = file.metadata().file_metadata().schema_descr_ptr();
         let mut table = Parts::default();
         for (index, descriptor) in schema.columns().iter().enumerate() {

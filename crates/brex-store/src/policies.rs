@@ -38,8 +38,7 @@ pub fn read_policies(path: impl AsRef<Path>) -> Result<Vec<Policy>, StoreError> 
     };
     (0..table.matrix().rows())
         .map(|row| {
-            let values = table.matrix().row(row).to_vec();
-            let matrix = single_row(values);
+            let matrix = single_row(table.matrix().row(row));
             let lengths = table.lengths().map(|lengths| vec![lengths[row]]);
             Policy::new(table.name(row), matrix, lengths).map_err(refuse)
         })
@@ -52,7 +51,7 @@ pub fn policies_from_bytes(bytes: &[u8]) -> Result<Vec<Policy>, StoreError> {
     parse(Path::new("bytes"), bytes)
 }
 
-fn single_row(values: Vec<f64>) -> Matrix {
+fn single_row(values: &[f64]) -> Matrix {
     Matrix::from_fn(1, values.len(), |_, column| values[column])
 }
 
@@ -145,7 +144,7 @@ impl Entry<'_> {
 
     fn read(&self) -> Result<Policy, StoreError> {
         let rollouts = match (self.value.get("phi"), self.value.get("rollouts")) {
-            (Some(phi), None) => single_row(self.numbers("phi", phi)?),
+            (Some(phi), None) => single_row(&self.numbers("phi", phi)?),
             (None, Some(rollouts)) => self.rollouts(rollouts)?,
             (Some(_), Some(_)) => {
                 return Err(self.problem("has both phi and rollouts; give one".to_owned()));

@@ -27,6 +27,17 @@ pub(crate) fn rows_from_csv(path: &Path, bytes: &[u8]) -> Result<Vec<Row>, Store
             found: excerpt(&header.fields.join(",")),
             hint: header_hint(&header.fields),
         })?;
+    for name in [
+        "worse", "better", "chosen", "rejected", "a", "b", "label", "weight",
+    ] {
+        if names.iter().filter(|found| *found == name).count() > 1 {
+            return Err(StoreError::Line {
+                path: path.to_owned(),
+                line: header.line,
+                problem: format!("two columns are called {name}"),
+            });
+        }
+    }
     // The form is there, so its columns are too.
     let [first, second] = form.sides().map(|name| column(name).unwrap_or(0));
     let label = column("label").filter(|_| form == Form::Labelled);
@@ -205,6 +216,7 @@ mod tests {
         assert!(message(csv("worse,better\n")).contains("no comparisons"));
         assert!(message(csv("worse\n0\n")).contains("a,b,label"));
         assert!(message(csv("0,1\n")).contains("must be a header"));
+        assert!(message(csv("worse,better,Worse\n")).contains("two columns"));
         assert!(message(csv("worse;better\n0;1\n")).contains("not semicolons"));
         assert!(message(csv("a,b,label\n0,1,maybe\n")).contains("line 2, label"));
         assert!(message(csv("worse,better\n0,\n")).contains("line 2, better"));

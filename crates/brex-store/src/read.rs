@@ -148,7 +148,7 @@ pub(crate) fn read_table(path: &Path) -> Result<Table, StoreError> {
         TableFormat::Npy => Ok(read_npy_file(path)?.into_matrix(path)?.into()),
         TableFormat::Npz => read_npz(path, BufReader::new(open(path)?)),
         TableFormat::Safetensors => read_tensors(path, &read_bytes(path)?),
-        TableFormat::Parquet => read_parquet(path, read_bytes(path)?.into()),
+        TableFormat::Parquet => read_parquet(path, &read_bytes(path)?.into()),
         TableFormat::Csv => read_csv(path, &read_bytes(path)?),
     }
 }
@@ -192,7 +192,7 @@ pub fn features_from_bytes(format: TableFormat, bytes: &[u8]) -> Result<FeatureT
             .into(),
         TableFormat::Npz => read_npz(path, Cursor::new(bytes))?,
         TableFormat::Safetensors => read_tensors(path, bytes)?,
-        TableFormat::Parquet => read_parquet(path, bytes.to_vec().into())?,
+        TableFormat::Parquet => read_parquet(path, &bytes.to_vec().into())?,
         TableFormat::Csv => read_csv(path, bytes)?,
     };
     table.into_features(path)

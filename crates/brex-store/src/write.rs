@@ -29,8 +29,9 @@ pub fn write_npy_draws(
     })
 }
 
-/// Writes comparisons as CSV in the form `a,b,label`, with a column `weight` if any differs from
-/// 1. With `features` that have ids, trajectories are named by id, otherwise by row number. An
+/// Writes comparisons as CSV in the form `a,b,label`, with a column `weight` unless all are 1.
+///
+/// With `features` that have ids, trajectories are named by id, otherwise by row number. An
 /// existing file is an error unless `force` is given.
 pub fn write_preferences_csv(
     path: impl AsRef<Path>,
