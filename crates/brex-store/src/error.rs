@@ -308,10 +308,10 @@ pub(crate) fn read_error(path: &Path) -> impl Fn(io::Error) -> StoreError + '_ {
     }
 }
 
-/// Turns a failed write into an error that names the file and tells a full disk apart.
+/// Turns a failed write into an error that names the output and tells a full disk apart.
 pub(crate) fn write_error(path: &Path) -> impl Fn(io::Error) -> StoreError + '_ {
     move |source| {
-        let path = path.to_owned();
+        let path = crate::temporary::final_name(path);
         match source.kind() {
             io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
                 StoreError::DiskFull { path }

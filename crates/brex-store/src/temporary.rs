@@ -6,7 +6,7 @@
 //! lock was left by a killed process and is removed before the next output of that name is
 //! written.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -14,6 +14,21 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::StoreError;
 use crate::error::write_error;
+
+/// What comes between the output's name and the number of the process.
+const INFIX: &str = ".brex-tmp-";
+
+/// The path as it will be called in the end, for messages: the temporary name is nobody's concern.
+pub(crate) fn final_name(path: &Path) -> PathBuf {
+    path.iter()
+        .map(|part| {
+            let name = part
+                .to_str()
+                .and_then(|part| part.strip_prefix('.')?.split_once(INFIX));
+            name.map_or(part, |(name, _)| OsStr::new(name))
+        })
+        .collect()
+}
 
 /// An output to be: where it goes, and what had to be made for it.
 #[derive(Debug)]
@@ -61,7 +76,7 @@ impl Destination {
     fn prefix(&self) -> OsString {
         let mut prefix = OsString::from(".");
         prefix.push(self.target.file_name().unwrap_or_default());
-        prefix.push(".brex-tmp-");
+        prefix.push(INFIX);
         prefix
     }
 
@@ -191,4 +206,16 @@ pub(crate) fn replace(from: &Path, to: &Path, aside: &Path) -> io::Result<()> {
 fn unsupported(error: rustix::io::Errno) -> bool {
     use rustix::io::Errno;
     [Errno::INVAL, Errno::NOSYS, Errno::NOTSUP].contains(&error)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_use_the_final_name() {
+        let path = Path::new("/a/.out.brex-tmp-12-0/posterior.zarr");
+        assert_eq!(final_name(path), Path::new("/a/out/posterior.zarr"));
+        assert_eq!(final_name(Path::new("b/.hidden")), Path::new("b/.hidden"));
+    }
 }

@@ -1,5 +1,6 @@
 //! Files that the real NumPy, PyArrow, safetensors and xarray wrote (see fixtures/make_fixtures.py)
 //! are read as what they are.
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::path::PathBuf;
 

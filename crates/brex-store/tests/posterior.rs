@@ -1,4 +1,5 @@
 //! Posteriors are written and read again, the same bytes each time, block by block.
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

@@ -1,6 +1,7 @@
 //! The readers on the published data of the paper's authors. The data are not part of the
 //! project: they are looked for in the directory that BREX_REFERENCE names, or in
 //! `shared/reference` beside the repository or above it. A test that does not find them says so.
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
