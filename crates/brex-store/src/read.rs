@@ -146,7 +146,11 @@ fn check_finite(path: &Path, values: &[f64], cols: usize) -> Result<(), StoreErr
 pub(crate) fn read_table(path: &Path) -> Result<Table, StoreError> {
     match TableFormat::of(path)? {
         TableFormat::Npy => Ok(read_npy_file(path)?.into_matrix(path)?.into()),
-        TableFormat::Npz => read_npz(path, BufReader::new(open(path)?)),
+        TableFormat::Npz => {
+            let file = open(path)?;
+            let size = file.metadata().map_err(read_error(path))?.len();
+            read_npz(path, BufReader::new(file), size)
+        }
         TableFormat::Safetensors => read_tensors(path, &read_bytes(path)?),
         TableFormat::Parquet => read_parquet(path, &read_bytes(path)?.into()),
         TableFormat::Csv => read_csv(path, &read_bytes(path)?),
@@ -190,7 +194,7 @@ pub fn features_from_bytes(format: TableFormat, bytes: &[u8]) -> Result<FeatureT
         TableFormat::Npy => read_npy(path, "array", &mut &bytes[..], size, size)?
             .into_matrix(path)?
             .into(),
-        TableFormat::Npz => read_npz(path, Cursor::new(bytes))?,
+        TableFormat::Npz => read_npz(path, Cursor::new(bytes), size)?,
         TableFormat::Safetensors => read_tensors(path, bytes)?,
         TableFormat::Parquet => read_parquet(path, &bytes.to_vec().into())?,
         TableFormat::Csv => read_csv(path, bytes)?,
