@@ -6,8 +6,10 @@
 //!   reach ([`MAX_INFLATION`]); small claims always pass ([`FREE_CLAIM`]).
 //! - Decoders of other people that may panic on damaged bytes run inside [`contain`].
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::cell::Cell;
+use std::panic::{AssertUnwindSafe, catch_unwind, set_hook, take_hook};
 use std::path::Path;
+use std::sync::Once;
 
 use crate::StoreError;
 
@@ -17,6 +19,11 @@ const MAX_INFLATION: u128 = 100;
 /// Decoded data of up to this many bytes is allowed whatever the file's size: a constant column
 /// compresses without limit.
 const FREE_CLAIM: u128 = 64 << 20;
+
+thread_local! {
+    /// Whether this thread is inside [`contain`].
+    static CONTAINED: Cell<bool> = const { Cell::new(false) };
+}
 
 /// Refuses decoded data of `claimed` bytes if a file of `size` bytes cannot plausibly hold it.
 pub(crate) fn check_claim(path: &Path, claimed: u128, size: u64) -> Result<(), StoreError> {
@@ -44,14 +51,28 @@ pub(crate) fn element_count(shape: &[usize]) -> Option<usize> {
 ///
 /// The decoders behind this guard return errors for what their authors thought of, but arithmetic
 /// and slicing deep inside them can still panic on bytes made to hurt. They work on borrowed bytes
-/// and own what they build, so nothing half-changed survives the unwinding. The panic hook still
-/// prints to stderr; that is left alone because the hook belongs to the program.
+/// and own what they build, so nothing half-changed survives the unwinding.
+///
+/// The message of such a panic would only puzzle: the first call puts a hook before the program's
+/// own one that keeps silent on a thread that is in here, and passes on everything else.
 pub(crate) fn contain<T>(
     path: &Path,
     format: &'static str,
     decode: impl FnOnce() -> Result<T, StoreError>,
 ) -> Result<T, StoreError> {
-    catch_unwind(AssertUnwindSafe(decode)).unwrap_or_else(|_| {
+    static QUIET: Once = Once::new();
+    QUIET.call_once(|| {
+        let before = take_hook();
+        set_hook(Box::new(move |info| {
+            if !CONTAINED.get() {
+                before(info);
+            }
+        }));
+    });
+    let outer = CONTAINED.replace(true);
+    let result = catch_unwind(AssertUnwindSafe(decode));
+    CONTAINED.set(outer);
+    result.unwrap_or_else(|_| {
         Err(StoreError::Malformed {
             path: path.to_owned(),
             format,

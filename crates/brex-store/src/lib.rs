@@ -87,6 +87,7 @@ mod temporary;
 mod tensors;
 mod write;
 mod zarr_array;
+mod zarr_metadata;
 mod zarr_read;
 mod zarr_write;
 

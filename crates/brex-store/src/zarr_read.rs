@@ -11,7 +11,7 @@ use crate::StoreError;
 use crate::error::read_error;
 use crate::posterior::{PosteriorFile, StatArray};
 use crate::read::draws_from;
-use crate::zarr_array::{ZarrArray, ZarrValues, zarr_error};
+use crate::zarr_array::{ZarrArray, zarr_error};
 
 /// Variables of a group beyond this number are not looked at.
 const MAX_VARIABLES: usize = 200;
@@ -110,7 +110,7 @@ pub(crate) fn read_groups(path: &Path, store: &dyn Store) -> Result<PosteriorFil
             found: weights.shape().to_vec(),
         });
     };
-    let ZarrValues::F64(values) = weights.read()? else {
+    let StatArray::F64(values) = weights.read()? else {
         return Err(zarr_error(path, "w: expected real numbers".to_owned()));
     };
     let draws = draws_from(path, chains, draws, dim, values)?;
@@ -172,8 +172,8 @@ fn open_weights<'a>(path: &'a Path, store: &'a dyn Store) -> Result<ZarrArray<'a
 /// Dimensions that have names must have the right ones.
 fn check_dimensions(path: &Path, array: &ZarrArray<'_>) -> Result<(), StoreError> {
     let names = array.dimensions();
-    let fits = names.is_empty() || names.starts_with(&["chain", "draw"]);
-    if fits {
+    let is = |axis: usize, expected: &str| names.get(axis).is_some_and(|name| name == expected);
+    if names.is_empty() || (is(0, "chain") && is(1, "draw")) {
         return Ok(());
     }
     Err(zarr_error(
@@ -208,12 +208,7 @@ fn read_stats(
             }
             continue;
         }
-        let values = match array.read()? {
-            ZarrValues::F64(values) => StatArray::F64(values),
-            ZarrValues::I64(values) => StatArray::I64(values),
-            ZarrValues::Bool(values) => StatArray::Bool(values),
-        };
-        stats.insert(name, values);
+        stats.insert(name, array.read()?);
     }
     Ok(stats)
 }

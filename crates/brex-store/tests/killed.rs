@@ -48,8 +48,15 @@ fn child() {
 fn a_killed_process_leaves_whole_or_nothing() {
     let home = tempfile::tempdir().unwrap();
     let target = home.path().join("run");
+    // A busy machine may need long for its first output, so the children live longer and longer
+    // until there is one.
+    let mut most_micros = 50_000;
     let mut whole = 0;
-    for round in 0..25 {
+    for round in 0.. {
+        if whole >= 15 {
+            break;
+        }
+        assert!(round < 300, "no child wrote anything in time");
         let mut child = Command::new(std::env::current_exe().unwrap())
             .args(["child", "--exact"])
             .env(CHILD, &target)
@@ -57,7 +64,7 @@ fn a_killed_process_leaves_whole_or_nothing() {
             .stderr(Stdio::null())
             .spawn()
             .unwrap();
-        let patience = stream(1, "killed", round).random_range(2_000..50_000 + 20_000 * round);
+        let patience = stream(1, "killed", round).random_range(2_000..most_micros);
         std::thread::sleep(Duration::from_micros(patience));
         child.kill().unwrap();
         child.wait().unwrap();
@@ -67,6 +74,8 @@ fn a_killed_process_leaves_whole_or_nothing() {
             let seed = read.attributes["seed"].as_u64().unwrap() as usize;
             assert_eq!(read.draws, posterior(seed).draws, "round {round}");
             assert_eq!(read.lp, posterior(seed).lp, "round {round}");
+        } else {
+            most_micros += most_micros / 5;
         }
         let file = target.with_extension("npy");
         if file.exists() {
@@ -74,7 +83,6 @@ fn a_killed_process_leaves_whole_or_nothing() {
             assert!(matrix.as_slice().iter().all(|v| *v == matrix.row(0)[0]));
         }
     }
-    assert!(whole > 0, "every child was killed before it wrote anything");
     write(&target, 1000);
     let mut left: Vec<_> = std::fs::read_dir(home.path())
         .unwrap()
