@@ -10,10 +10,12 @@
 //! comparisons there, and the `k - d` directions that no comparison sees have variance
 //! `1 / kappa`. Without any data this gives `kappa = k`, which is exact.
 
+use crate::Likelihood;
 use crate::algebra::{self, DecompositionError};
 use crate::likelihood::Pair;
 use crate::subspace::Compared;
 use brex_core::Matrix;
+use statrs::function::erf::erfc;
 
 /// How the precision of the prior is found.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -24,13 +26,13 @@ pub(crate) enum Precision {
     Sphere { k: usize },
 }
 
-/// The approximation, in the eigenbasis of the information.
+/// The approximation, in the eigenbasis of its covariance.
 #[derive(Debug, Clone)]
 pub(crate) struct Approximation {
-    /// Eigenvectors of the information as columns (`d x d`).
+    /// Eigenvectors as columns (`d x d`).
     pub(crate) rotation: Matrix,
-    /// The information of the comparisons along each.
-    pub(crate) information: Vec<f64>,
+    /// The variance along each.
+    pub(crate) variance: Vec<f64>,
     /// The precision of the prior.
     pub(crate) kappa: f64,
     /// The centre, in the eigenbasis.
@@ -41,7 +43,7 @@ pub(crate) struct Approximation {
 struct Model<'a> {
     x: &'a Matrix,
     pairs: &'a [Pair],
-    likelihood: crate::Likelihood,
+    likelihood: Likelihood,
 }
 
 impl Model<'_> {
@@ -69,7 +71,7 @@ impl Approximation {
         let model = Model {
             x,
             pairs: &compared.pairs,
-            likelihood: crate::Likelihood::from_pairs(compared.pairs.clone(), beta),
+            likelihood: Likelihood::from_pairs(compared.pairs.clone(), beta),
         };
         let mut y = vec![0.0; d];
         let mut kappa = match precision {
@@ -91,7 +93,7 @@ impl Approximation {
                 .sum();
             found = Some(Self {
                 rotation,
-                information: values,
+                variance: values.iter().map(|value| 1.0 / (value + kappa)).collect(),
                 kappa,
                 centre: after,
             });
@@ -102,13 +104,78 @@ impl Approximation {
         found.ok_or(DecompositionError)
     }
 
+    /// Fits the approximation under the condition `wall . y >= 0`, for a unit vector `wall`.
+    ///
+    /// Where the wall cuts off the centre, the comparisons are expanded at the best point on the
+    /// wall instead, and the normal law that this gives is truncated there.
+    pub(crate) fn fit_inside(
+        compared: &Compared,
+        x: &Matrix,
+        beta: f64,
+        precision: Precision,
+        wall: &[f64],
+    ) -> Result<Self, DecompositionError> {
+        let free = Self::fit(compared, x, beta, precision)?;
+        let turned = algebra::transposed_times(&free.rotation, wall);
+        let depth: f64 = turned.iter().zip(&free.centre).map(|(n, y)| n * y).sum();
+        let spread: f64 = turned
+            .iter()
+            .zip(&free.variance)
+            .map(|(n, v)| n * n * v)
+            .sum();
+        if depth > 2.0 * spread.sqrt() || x.cols() < 2 {
+            return Ok(free);
+        }
+        let plane = complement(wall);
+        let edge = Self::fit(compared, &algebra::product(x, &plane), beta, precision)?;
+        let y = algebra::times(&plane, &algebra::times(&edge.rotation, &edge.centre));
+        // The quadratic model at the edge: mean y + covariance * slope.
+        let likelihood = Likelihood::from_pairs(compared.pairs.clone(), beta);
+        let returns = algebra::times(x, &y);
+        let curvatures = likelihood.curvatures(&returns);
+        let information = algebra::pair_information(x, &compared.pairs, &curvatures);
+        let (values, rotation) = algebra::symmetric_eigen(&information)?;
+        let mut by_return = vec![0.0; x.rows()];
+        likelihood.add_gradient(&returns, &mut by_return);
+        let gradient = algebra::transposed_times(x, &by_return);
+        let kappa = edge.kappa;
+        let slope: Vec<f64> = gradient
+            .iter()
+            .zip(&y)
+            .map(|(g, y)| g - kappa * y)
+            .collect();
+        let slope = algebra::transposed_times(&rotation, &slope);
+        let centre = algebra::transposed_times(&rotation, &y);
+        let normal = algebra::transposed_times(&rotation, wall);
+        let variance: Vec<f64> = values.iter().map(|v| 1.0 / (v.max(0.0) + kappa)).collect();
+        let d = x.cols();
+        let mean: Vec<f64> = (0..d).map(|i| centre[i] + variance[i] * slope[i]).collect();
+        let across: Vec<f64> = (0..d).map(|i| variance[i] * normal[i]).collect();
+        let spread: f64 = (0..d).map(|i| normal[i] * across[i]).sum();
+        let depth: f64 = (0..d).map(|i| normal[i] * mean[i]).sum();
+        let (inner_mean, inner_variance) = truncated_normal(depth, spread.sqrt());
+        let centre: Vec<f64> = (0..d)
+            .map(|i| mean[i] + across[i] * (inner_mean - depth) / spread)
+            .collect();
+        let removed = (1.0 - inner_variance / spread) / spread;
+        let covariance = Matrix::from_fn(d, d, |i, j| {
+            let own = if i == j { variance[i] } else { 0.0 };
+            own - removed * across[i] * across[j]
+        });
+        let (variance, turn) = algebra::symmetric_eigen(&covariance)?;
+        let largest = variance.last().copied().unwrap_or(1.0);
+        Ok(Self {
+            rotation: algebra::product(&rotation, &turn),
+            variance: variance.iter().map(|v| v.max(1e-14 * largest)).collect(),
+            kappa,
+            centre: algebra::transposed_times(&turn, &centre),
+        })
+    }
+
     /// The sum of variances over the coordinates, as a part of what the prior gives: 1 where the
     /// comparisons said nothing, near 0 where they said all.
     pub(crate) fn prior_share(&self) -> f64 {
-        self.information
-            .iter()
-            .map(|information| self.kappa / (information + self.kappa))
-            .sum()
+        self.variance.iter().map(|v| self.kappa * v).sum()
     }
 }
 
@@ -165,6 +232,34 @@ fn improve(
     kappa
 }
 
+/// Mean and variance of a normal number, given that it is not negative.
+fn truncated_normal(mean: f64, sd: f64) -> (f64, f64) {
+    let cut = -mean / sd;
+    // The inverse Mills ratio; by its continued fraction far in the tail, where both parts vanish.
+    let ratio = if cut > 6.0 {
+        (1..=30)
+            .rev()
+            .fold(cut, |tail, i| cut + f64::from(i) / tail)
+    } else {
+        let density = (-0.5 * cut * cut).exp() / std::f64::consts::TAU.sqrt();
+        density / (0.5 * erfc(cut / std::f64::consts::SQRT_2))
+    };
+    let share = 1.0 + ratio * (cut - ratio);
+    (mean + sd * ratio, sd * sd * share.max(1e-9))
+}
+
+/// Orthonormal columns that span everything orthogonal to `normal` (Householder's reflection).
+pub(crate) fn complement(normal: &[f64]) -> Matrix {
+    let dim = normal.len();
+    let length = normal.iter().map(|v| v * v).sum::<f64>().sqrt();
+    let mut mirror: Vec<f64> = normal.iter().map(|v| v / length).collect();
+    mirror[0] += if mirror[0] >= 0.0 { 1.0 } else { -1.0 };
+    let square: f64 = mirror.iter().map(|v| v * v).sum();
+    Matrix::from_fn(dim, dim - 1, |i, j| {
+        f64::from(u8::from(i == j + 1)) - 2.0 * mirror[i] * mirror[j + 1] / square
+    })
+}
+
 /// Solves for the precision at which the expected squared length is 1.
 fn unit_length_precision(values: &[f64], pull: &[f64], hidden: usize) -> f64 {
     let excess = |kappa: f64| {
@@ -200,6 +295,41 @@ mod tests {
     fn without_data_the_precision_is_the_dimension() {
         let kappa = unit_length_precision(&[0.0; 3], &[0.0; 3], 7);
         assert!((kappa - 10.0).abs() < 1e-6);
+    }
+
+    #[test]
+    fn truncated_moments_match_integration() {
+        for (mean, sd) in [
+            (0.0, 1.0),
+            (2.0, 1.0),
+            (-1.0, 0.5),
+            (-5.0, 1.0),
+            (-13.0, 2.0),
+            (-40.0, 1.0),
+        ] {
+            let (found_mean, found_variance) = truncated_normal(mean, sd);
+            let step = sd / 20_000.0 / f64::max(1.0, -mean / sd);
+            let (mut mass, mut first, mut second) = (0.0, 0.0, 0.0);
+            for i in 0..400_000 {
+                let x = (f64::from(i) + 0.5) * step;
+                let weight = (-(x - mean).powi(2) / (2.0 * sd * sd)
+                    + mean.min(0.0).powi(2) / (2.0 * sd * sd))
+                    .exp();
+                mass += weight;
+                first += weight * x;
+                second += weight * x * x;
+            }
+            let expected = first / mass;
+            let variance = second / mass - expected * expected;
+            assert!(
+                (found_mean / expected - 1.0).abs() < 1e-4,
+                "mean {mean} {sd}"
+            );
+            assert!(
+                (found_variance / variance - 1.0).abs() < 1e-3,
+                "variance {mean} {sd}"
+            );
+        }
     }
 
     #[test]

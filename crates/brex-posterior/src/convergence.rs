@@ -64,11 +64,12 @@ pub struct Convergence {
     pub converged: bool,
 }
 
-/// Diagnoses all quantities; `delta` is the probability of the quantile that bounds will use.
+/// Diagnoses all quantities. `log_likelihood` and `acceptance` have one value per draw; `delta` is the probability of the quantile that bounds will use.
 pub fn check_convergence(
     problem: &Problem<'_>,
     draws: &Draws,
     log_likelihood: &[f64],
+    acceptance: &[f32],
     policies: &[Vec<f64>],
     delta: f64,
 ) -> Convergence {
@@ -99,10 +100,15 @@ pub fn check_convergence(
         &[delta],
         &mut Workspace::default(),
     );
-    summarise(&all, &own)
+    let accepted = acceptance.iter().map(|a| f64::from(*a)).sum::<f64>() / acceptance.len() as f64;
+    summarise(&all, &own, accepted)
 }
 
-fn summarise(all: &[(Quantity, Diagnosis)], log_likelihood: &Diagnosis) -> Convergence {
+fn summarise(
+    all: &[(Quantity, Diagnosis)],
+    log_likelihood: &Diagnosis,
+    accepted: f64,
+) -> Convergence {
     let moving = || all.iter().filter(|(_, d)| d.sd != 0.0);
     // A NaN is worse than any number.
     let worst = |value: fn(&Diagnosis) -> f64| {
@@ -115,6 +121,9 @@ fn summarise(all: &[(Quantity, Diagnosis)], log_likelihood: &Diagnosis) -> Conve
     let quantile_ess = worst(|d| -d.quantiles[0].ess);
     let min_ess_quantile = -quantile_ess.1;
     let min_ess_tail = -worst(|d| -d.ess_tail).1;
+    let constant = all.len() - moving().count();
+    // Chains that move while nothing changes: the prior and the data leave one answer.
+    let certain = constant == all.len() && accepted > 0.1;
     Convergence {
         max_rhat,
         max_rhat_of,
@@ -125,9 +134,8 @@ fn summarise(all: &[(Quantity, Diagnosis)], log_likelihood: &Diagnosis) -> Conve
         log_likelihood_rhat: log_likelihood.rhat,
         log_likelihood_ess_bulk: log_likelihood.ess_bulk,
         quantities: all.len(),
-        constant: all.len() - moving().count(),
-        converged: max_rhat < RHAT_LIMIT
-            && min_ess_quantile >= ESS_LIMIT
-            && min_ess_tail >= ESS_LIMIT,
+        constant,
+        converged: certain
+            || max_rhat < RHAT_LIMIT && min_ess_quantile >= ESS_LIMIT && min_ess_tail >= ESS_LIMIT,
     }
 }

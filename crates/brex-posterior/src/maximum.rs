@@ -8,6 +8,7 @@
 //! a second summit inside the half-space may be higher and is sought too.
 
 use crate::algebra::{self, DecompositionError};
+use crate::approximation::complement;
 use crate::sample::Sampled;
 use crate::subspace::{Compared, Subspace};
 use crate::{Likelihood, Prior, Problem};
@@ -124,18 +125,6 @@ fn step_inside(weights: &mut [f64], row: &[f64], on_sphere: bool) {
         }
         nudge *= 2.0;
     }
-}
-
-/// Orthonormal columns that span everything orthogonal to `normal` (Householder's reflection).
-fn complement(normal: &[f64]) -> Matrix {
-    let dim = normal.len();
-    let length = normal.iter().map(|v| v * v).sum::<f64>().sqrt();
-    let mut mirror: Vec<f64> = normal.iter().map(|v| v / length).collect();
-    mirror[0] += mirror[0].signum();
-    let square: f64 = mirror.iter().map(|v| v * v).sum();
-    Matrix::from_fn(dim, dim - 1, |i, j| {
-        f64::from(u8::from(i == j + 1)) - 2.0 * mirror[i] * mirror[j + 1] / square
-    })
 }
 
 /// Adds a vector of that length outside the span of `basis`, along the first axis that sticks out

@@ -4,6 +4,7 @@ use crate::Problem;
 use crate::convergence::{Convergence, check_convergence};
 use crate::sampler::{ChainBlock, Chains, Progress, SampleError, Sampler, Stage, Watch};
 use brex_core::{Draws, SavedState};
+use rayon::prelude::*;
 use std::time::{Duration, Instant};
 
 /// A block of draws should take about this long, so that progress is shown and a stop is prompt.
@@ -146,11 +147,15 @@ pub fn sample(
             return Err(SampleError::Stopped);
         }
         let clock = Instant::now();
-        let sampled = store.take(running.save());
+        let mut sampled = store.take(running.save());
+        if running.log_likelihood_is_rough() {
+            sampled.log_likelihood = exact_log_likelihood(problem, &sampled.draws);
+        }
         let convergence = check_convergence(
             problem,
             &sampled.draws,
             &sampled.log_likelihood,
+            &sampled.acceptance,
             &options.policies,
             options.delta,
         );
@@ -170,6 +175,12 @@ pub fn sample(
         store = Store::new(chains, problem.dim(), Some(sampled));
         goal = next_goal(store.filled, &convergence).min(limit);
     }
+}
+
+fn exact_log_likelihood(problem: &Problem<'_>, draws: &Draws) -> Vec<f64> {
+    let rows = draws.as_slice().par_chunks_exact(draws.dim());
+    rows.map(|weights| problem.log_likelihood(weights))
+        .collect()
 }
 
 /// How far to go before looking again: as far as the effective sample size says, within limits.

@@ -90,6 +90,12 @@ pub trait Chains: Send {
     /// Makes the next draws of every chain: one block per chain, all equally long.
     fn advance(&mut self, blocks: &mut [ChainBlock<'_>]);
 
+    /// Whether the log likelihoods in the blocks are too rough to be reported, although the draws
+    /// are right.
+    fn log_likelihood_is_rough(&self) -> bool {
+        false
+    }
+
     /// What is needed to go on later exactly as if there had been no stop.
     fn save(&self) -> SavedState;
 }

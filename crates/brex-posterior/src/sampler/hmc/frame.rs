@@ -72,7 +72,7 @@ impl Frame {
                 (form, Some(subspace.basis), Precision::Sphere { k })
             }
             Prior::Sphere | Prior::NonNegative { .. } => {
-                let away = AWAY;
+                let away = away_from_origin(k);
                 (Form::Direction { away }, None, Precision::Sphere { k })
             }
         };
@@ -81,7 +81,16 @@ impl Frame {
             None => &compared.features,
         };
         let beta = problem.beta();
-        let fit = Approximation::fit(&compared, seen, beta, precision)?;
+        let fit = match problem.half_space() {
+            Some(row) => {
+                let wall = match &basis {
+                    Some(basis) => wall_normal(basis, row),
+                    None => unit(row.to_vec()),
+                };
+                Approximation::fit_inside(&compared, seen, beta, precision, &wall)?
+            }
+            None => Approximation::fit(&compared, seen, beta, precision)?,
+        };
         let basis = match basis {
             Some(basis) => algebra::product(&basis, &fit.rotation),
             None => fit.rotation.clone(),
@@ -101,11 +110,7 @@ impl Frame {
             returns,
             basis,
             centre: fit.centre.iter().map(|y| stretch * y).collect(),
-            scale: fit
-                .information
-                .iter()
-                .map(|information| stretch / (information + fit.kappa).sqrt())
-                .collect(),
+            scale: fit.variance.iter().map(|v| stretch * v.sqrt()).collect(),
             wall,
         };
         if let Form::Direction { away } = form {
@@ -157,19 +162,60 @@ impl Frame {
         }
     }
 
-    /// Computes everything that follows from the basis again from the problem, so that a frame that
-    /// is saved by its basis, centre and scale comes back to the last bit.
-    pub(crate) fn anchor(&mut self, problem: &Problem<'_>) {
+    /// The frame with these coordinates, which a frame of the same problem had. Everything else
+    /// follows from them and from the problem, to the last bit.
+    pub(crate) fn restore(
+        problem: &Problem<'_>,
+        basis: Matrix,
+        centre: Vec<f64>,
+        scale: Vec<f64>,
+    ) -> Self {
+        let form = match problem.prior() {
+            Prior::Gaussian { scale } => Form::Flat {
+                precision: scale.powi(-2),
+            },
+            _ if basis.cols() < basis.rows() => Form::Collapsed {
+                k: problem.dim() as f64,
+            },
+            _ => Form::Direction {
+                away: away_from_origin(problem.dim()),
+            },
+        };
         let compared = Compared::new(problem);
-        self.returns = algebra::product(&compared.features, &self.basis);
+        let mut returns = algebra::product(&compared.features, &basis);
         let beta = problem.beta();
-        self.returns
-            .as_mut_slice()
-            .iter_mut()
-            .for_each(|v| *v *= beta);
-        self.wall = problem
-            .half_space()
-            .map(|row| wall_normal(&self.basis, row));
+        returns.as_mut_slice().iter_mut().for_each(|v| *v *= beta);
+        Self {
+            form,
+            pairs: compared.pairs,
+            returns,
+            wall: problem.half_space().map(|row| wall_normal(&basis, row)),
+            basis,
+            centre,
+            scale,
+        }
+    }
+
+    /// Computes what follows from the coordinates again, so that [`Self::restore`] gives the same.
+    pub(crate) fn anchor(&mut self, problem: &Problem<'_>) {
+        let take = std::mem::take;
+        let basis = std::mem::replace(&mut self.basis, Matrix::zeros(0, 0));
+        self.returns = Matrix::zeros(0, 0);
+        *self = Self::restore(
+            problem,
+            basis,
+            take(&mut self.centre),
+            take(&mut self.scale),
+        );
+    }
+
+    /// Moves the centre to the mean of draws (in `u`) and stretches each coordinate to their
+    /// variance.
+    pub(crate) fn rescale(&mut self, mean: &[f64], variance: &[f64]) {
+        for i in 0..self.dim() {
+            self.centre[i] += self.scale[i] * mean[i];
+            self.scale[i] *= variance[i].sqrt();
+        }
     }
 
     /// Moves to the coordinates in which draws with this mean and covariance (in `u`) are standard;
@@ -199,10 +245,17 @@ impl Frame {
 
 /// The unit normal of the half-space `row . w >= 0`, in the coordinates of the basis.
 fn wall_normal(basis: &Matrix, row: &[f64]) -> Vec<f64> {
-    let wall = algebra::transposed_times(basis, row);
-    let length = wall.iter().map(|v| v * v).sum::<f64>().sqrt();
-    wall.iter().map(|v| v / length).collect()
+    unit(algebra::transposed_times(basis, row))
 }
 
-/// The exponent that keeps the direction form away from the origin.
-const AWAY: f64 = 12.0;
+fn unit(mut vector: Vec<f64>) -> Vec<f64> {
+    let length = vector.iter().map(|v| v * v).sum::<f64>().sqrt();
+    vector.iter_mut().for_each(|v| *v /= length);
+    vector
+}
+
+/// The exponent that keeps the direction form away from the origin. With one weight the origin has
+/// to be crossed: it is the only way from -1 to 1.
+fn away_from_origin(k: usize) -> f64 {
+    if k == 1 { 0.0 } else { 12.0 }
+}

@@ -121,6 +121,14 @@ impl Kernel {
         }
     }
 
+    /// An estimate of the rounding error of [`Self::values`]: that of a return in single precision,
+    /// times how much the comparisons make of it.
+    pub(crate) fn rounding_error(&self) -> f32 {
+        let largest = self.base.iter().fold(0.0_f32, |a, b| a.max(b.abs()));
+        let weight: f32 = self.edges.iter().map(|edge| edge.total * edge.total).sum();
+        f32::EPSILON * largest * weight.sqrt()
+    }
+
     /// Puts `u` on the allowed side of the wall by mirroring; gives the depth before.
     #[inline(always)]
     pub(crate) fn fold<const L: usize>(&self, u: &mut [Lanes<L>]) -> Lanes<L> {

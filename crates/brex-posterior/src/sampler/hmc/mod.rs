@@ -4,7 +4,7 @@
 //!   that the data do not see integrated out where that is valid;
 //! - [`kernel`]: force and value of the target for many chains in SIMD lanes;
 //! - [`trajectory`]: the motion and its acceptance;
-//! - [`warmup`]: adapting step and coordinates;
+//! - [`warmup`]: adapting step and coordinates, with [`moments`];
 //! - [`emit`]: from coordinates back to weights.
 //!
 //! Chains come in groups of 8 or 16 lanes; groups run on different threads.
@@ -12,6 +12,7 @@
 mod emit;
 mod frame;
 mod kernel;
+mod moments;
 mod trajectory;
 mod warmup;
 
@@ -20,11 +21,12 @@ use crate::Problem;
 use crate::lanes::{LaneRandom, Lanes, Task, dispatch};
 use brex_core::{SavedState, StateArray, stream};
 use emit::{EmitWork, Emitter};
-use frame::{Form, Frame};
+use frame::Frame;
 use kernel::Kernel;
 use rayon::prelude::*;
+use std::ops::ControlFlow;
 use trajectory::Group;
-use warmup::{AngleTuner, Moments};
+use warmup::Pilot;
 
 /// Hamiltonian Monte Carlo in adapted coordinates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,11 +40,6 @@ impl Default for Hmc {
         Self { rounds: 2 }
     }
 }
-
-/// Trajectories that bring a group from its start to the posterior.
-const SETTLE: usize = 60;
-/// Trajectories that tune the angle in the final coordinates.
-const FINAL_TUNING: usize = 60;
 
 impl Sampler for Hmc {
     fn name(&self) -> &'static str {
@@ -109,59 +106,28 @@ impl<const L: usize> HmcChains<L> {
         let tell = |stage, done, total| {
             let progress = Progress { stage, done, total };
             match watch(&progress) {
-                std::ops::ControlFlow::Continue(()) => Ok(()),
-                std::ops::ControlFlow::Break(()) => Err(SampleError::Stopped),
+                ControlFlow::Continue(()) => Ok(()),
+                ControlFlow::Break(()) => Err(SampleError::Stopped),
             }
         };
         tell(Stage::SetUp, 0, None)?;
-        let mut frame = Frame::new(problem)?;
-        let mut kernel = Kernel::new(&frame);
-        let dim = frame.dim();
-        let diagonal = dim > 400;
-        let steps = if diagonal { 30 } else { 60 + dim };
-        let total = SETTLE + hmc.rounds * steps + FINAL_TUNING;
-        let mut done = 0;
         let random = |group| LaneRandom::new(&mut stream(seed, "hmc", group));
-        let mut pilot = start_group(&frame, &kernel, random(0));
-        let mut angle = if dim == 0 {
-            1.0
-        } else {
-            (dim as f64).powf(-0.25).min(0.5)
-        };
-        let mut settle = |pilot: &mut Group<L>,
-                          kernel: &Kernel,
-                          angle: &mut f64,
-                          steps: usize,
-                          moments: Option<&mut Moments>| {
-            tell(Stage::WarmUp, done, Some(total))?;
-            let mut tuner = AngleTuner::new(*angle);
-            warmup::tune(kernel, pilot, &mut tuner, steps, moments);
-            *angle = f64::from(tuner.settled());
-            done += steps;
-            Ok::<(), SampleError>(())
-        };
-        settle(&mut pilot, &kernel, &mut angle, SETTLE, None)?;
-        for _ in 0..hmc.rounds {
-            let mut moments = Moments::new(dim, diagonal);
-            settle(&mut pilot, &kernel, &mut angle, steps, Some(&mut moments))?;
-            warmup::adapt(&mut frame, &moments, &mut pilot)?;
-            kernel = Kernel::new(&frame);
-            pilot.refresh(&kernel);
-        }
-        frame.anchor(problem);
-        kernel = Kernel::new(&frame);
-        pilot.refresh(&kernel);
-        settle(&mut pilot, &kernel, &mut angle, FINAL_TUNING, None)?;
-        let angle = angle as f32;
-        let emitter = Emitter::new(&frame);
-        let rest: Vec<Group<L>> = (1..chains.div_ceil(L))
+        let mut pilot = Pilot::new(Frame::new(problem)?, random(0), hmc.rounds);
+        pilot.warm_up(problem, |done, total| {
+            tell(Stage::WarmUp, done, Some(total))
+        })?;
+        let rest: Vec<Group<L>> = (1..chains.div_ceil(L) as u64)
             .into_par_iter()
-            .map(|index| {
-                let mut group = start_group(&frame, &kernel, random(index as u64));
-                group.steps(&kernel, angle, SETTLE);
-                group
-            })
+            .map(|index| pilot.further_group(random(index)))
             .collect();
+        let angle = pilot.angle();
+        let Pilot {
+            frame,
+            kernel,
+            group: pilot,
+            ..
+        } = pilot;
+        let emitter = Emitter::new(&frame);
         let groups = std::iter::once(pilot)
             .chain(rest)
             .map(|group| (group, emitter.work()))
@@ -185,17 +151,14 @@ impl<const L: usize> HmcChains<L> {
             Some(StateArray::F64(values)) => Ok(values.clone()),
             _ => Err(wrong(&format!("no array {name:?}"))),
         };
-        let mut frame = Frame::new(problem)?;
-        let dim = frame.dim();
-        frame.centre = floats("centre")?;
-        frame.scale = floats("scale")?;
-        let basis = floats("basis")?;
-        frame.basis = brex_core::Matrix::new(problem.dim(), dim, basis)
+        let (centre, scale) = (floats("centre")?, floats("scale")?);
+        let dim = centre.len();
+        let basis = brex_core::Matrix::new(problem.dim(), dim, floats("basis")?)
             .map_err(|error| SampleError::State(format!("basis: {error}")))?;
-        if frame.centre.len() != dim || frame.scale.len() != dim {
+        if scale.len() != dim || dim > problem.dim() {
             return Err(wrong("another number of coordinates"));
         }
-        frame.anchor(problem);
+        let frame = Frame::restore(problem, basis, centre, scale);
         let kernel = Kernel::new(&frame);
         let emitter = Emitter::new(&frame);
         let angle = *floats("angle")?.first().ok_or_else(|| wrong("no angle"))? as f32;
@@ -234,32 +197,6 @@ impl<const L: usize> HmcChains<L> {
     }
 }
 
-/// A group at dispersed starting points: twice as wide as the approximation, or drawn from the
-/// prior where the dimensions are so few that the posterior may be far from normal.
-fn start_group<const L: usize>(
-    frame: &Frame,
-    kernel: &Kernel,
-    mut random: LaneRandom<L>,
-) -> Group<L> {
-    let dim = frame.dim();
-    let mut position = vec![Lanes::ZERO; dim];
-    random.fill_normal(&mut position);
-    match frame.form {
-        Form::Direction { away } if dim <= 4 => {
-            for lane in 0..L {
-                let square: f32 = position.iter().map(|u| u.0[lane].powi(2)).sum();
-                let stretch = ((dim as f64 + away).sqrt() / f64::from(square.sqrt())) as f32;
-                for (i, u) in position.iter_mut().enumerate() {
-                    let x = f64::from(stretch * u.0[lane]);
-                    u.0[lane] = ((x - frame.centre[i]) / frame.scale[i]) as f32;
-                }
-            }
-        }
-        _ => position.iter_mut().for_each(|u| *u = u.scale(2.0)),
-    }
-    Group::new(kernel, random, position)
-}
-
 impl<const L: usize> Chains for HmcChains<L> {
     fn advance(&mut self, blocks: &mut [ChainBlock<'_>]) {
         let (kernel, emitter, angle) = (&self.kernel, &self.emitter, self.angle);
@@ -276,6 +213,10 @@ impl<const L: usize> Chains for HmcChains<L> {
                     blocks,
                 });
             });
+    }
+
+    fn log_likelihood_is_rough(&self) -> bool {
+        self.kernel.rounding_error() > 0.01
     }
 
     fn save(&self) -> SavedState {

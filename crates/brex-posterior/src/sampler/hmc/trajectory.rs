@@ -61,14 +61,18 @@ impl<const L: usize> Group<L> {
         });
     }
 
-    /// Moves every chain by `count` trajectories.
-    pub(crate) fn steps(&mut self, kernel: &Kernel, angle: f32, count: usize) -> Outcome<L> {
-        dispatch(Steps {
+    /// Moves every chain by one trajectory.
+    pub(crate) fn step_once(&mut self, kernel: &Kernel, angle: f32) -> Outcome<L> {
+        dispatch(Step {
             kernel,
             group: self,
             angle,
-            count,
         })
+    }
+
+    /// The log density of each chain's position.
+    pub(crate) fn log_density(&self) -> [f64; L] {
+        std::array::from_fn(|lane| self.log_likelihood[lane] + self.log_prior[lane])
     }
 
     /// Moves every chain by one trajectory of about a quarter turn, in kicks at most `angle` apart.
@@ -137,7 +141,7 @@ impl<const L: usize> Group<L> {
         let mut taken = [false; L];
         for lane in 0..L {
             let change = before[lane] - (after[lane] - log_likelihood[lane] - log_prior[lane]);
-            outcome.diverging[lane] = !(change > -DIVERGENCE);
+            outcome.diverging[lane] = change.is_nan() || change <= -DIVERGENCE;
             // A NaN fails every comparison and so is never accepted.
             let probability = if change >= 0.0 { 1.0 } else { change.exp() };
             outcome.acceptance[lane] = if probability.is_nan() {
@@ -192,21 +196,16 @@ impl<const L: usize> Task for Refresh<'_, L> {
     }
 }
 
-struct Steps<'a, const L: usize> {
+struct Step<'a, const L: usize> {
     kernel: &'a Kernel,
     group: &'a mut Group<L>,
     angle: f32,
-    count: usize,
 }
 
-impl<const L: usize> Task for Steps<'_, L> {
-    /// What the last trajectory did.
+impl<const L: usize> Task for Step<'_, L> {
     type Output = Outcome<L>;
     #[inline(always)]
     fn run(self) -> Outcome<L> {
-        for _ in 1..self.count {
-            self.group.step(self.kernel, self.angle);
-        }
         self.group.step(self.kernel, self.angle)
     }
 }

@@ -4,11 +4,13 @@
 //! mean acceptance of its chains, and estimates the covariance of the coordinates, from which new
 //! coordinates are made. What it found serves all groups.
 
-use super::frame::Frame;
+use super::frame::{Form, Frame};
 use super::kernel::Kernel;
-use super::trajectory::Group;
-use crate::DecompositionError;
-use crate::lanes::Lanes;
+use super::moments::Moments;
+use super::trajectory::{Group, Outcome};
+use crate::algebra::{self, DecompositionError};
+use crate::lanes::{LaneRandom, Lanes};
+use crate::{Problem, SampleError};
 use brex_core::Matrix;
 
 /// Acceptance to aim at. Kicks are cheap beside what surrounds a trajectory, so it is high: on the
@@ -61,68 +63,6 @@ impl AngleTuner {
     }
 }
 
-/// Sums for the mean and covariance of positions.
-pub(crate) struct Moments {
-    count: f64,
-    sum: Vec<f64>,
-    products: Matrix,
-    diagonal_only: bool,
-}
-
-impl Moments {
-    pub(crate) fn new(dim: usize, diagonal_only: bool) -> Self {
-        let rows = if diagonal_only { 1 } else { dim };
-        Self {
-            count: 0.0,
-            sum: vec![0.0; dim],
-            products: Matrix::zeros(rows, dim),
-            diagonal_only,
-        }
-    }
-
-    pub(crate) fn add<const L: usize>(&mut self, position: &[Lanes<L>]) {
-        self.count += L as f64;
-        for (i, u) in position.iter().enumerate() {
-            self.sum[i] += u.0.iter().map(|v| f64::from(*v)).sum::<f64>();
-            if self.diagonal_only {
-                let square: f64 = u.0.iter().map(|v| f64::from(*v).powi(2)).sum();
-                self.products.row_mut(0)[i] += square;
-            } else {
-                let row = self.products.row_mut(i);
-                for (product, other) in row.iter_mut().zip(&position[..=i]) {
-                    let sum: f32 = u.0.iter().zip(other.0).map(|(a, b)| a * b).sum();
-                    *product += f64::from(sum);
-                }
-            }
-        }
-    }
-
-    /// The mean and the covariance, drawn towards the identity as if `dim * SHRINK` further draws
-    /// had shown it.
-    pub(crate) fn estimate(&self) -> (Vec<f64>, Matrix) {
-        const SHRINK: f64 = 0.5;
-        let dim = self.sum.len();
-        let mean: Vec<f64> = self.sum.iter().map(|sum| sum / self.count).collect();
-        let prior = if self.diagonal_only {
-            10.0
-        } else {
-            SHRINK * dim as f64 + 5.0
-        };
-        let trust = self.count / (self.count + prior);
-        let covariance = Matrix::from_fn(dim, dim, |i, j| {
-            let identity = f64::from(u8::from(i == j));
-            let product = match (self.diagonal_only, i == j) {
-                (true, true) => self.products.row(0)[i],
-                (true, false) => return 0.0,
-                (false, _) => self.products.row(i.max(j))[i.min(j)],
-            };
-            let value = product / self.count - mean[i] * mean[j];
-            trust * value + (1.0 - trust) * identity
-        });
-        (mean, covariance)
-    }
-}
-
 /// Moves the frame to the estimated coordinates and the group's positions with it.
 pub(crate) fn adapt<const L: usize>(
     frame: &mut Frame,
@@ -130,38 +70,233 @@ pub(crate) fn adapt<const L: usize>(
     group: &mut Group<L>,
 ) -> Result<(), DecompositionError> {
     let dim = frame.dim();
-    let x: Vec<[f64; L]> = (0..dim)
-        .map(|i| {
-            std::array::from_fn(|lane| {
-                frame.centre[i] + frame.scale[i] * f64::from(group.position[i].0[lane])
-            })
-        })
-        .collect();
-    let (mean, covariance) = moments.estimate();
-    let rotation = frame.adapt(&mean, &covariance)?;
-    for i in 0..dim {
-        for lane in 0..L {
-            let turned: f64 = (0..dim).map(|j| rotation.row(j)[i] * x[j][lane]).sum();
-            group.position[i].0[lane] = ((turned - frame.centre[i]) / frame.scale[i]) as f32;
+    let x = Matrix::from_fn(dim, L, |i, lane| {
+        frame.centre[i] + frame.scale[i] * f64::from(group.position[i].0[lane])
+    });
+    let x = if moments.is_diagonal() {
+        frame.rescale(&moments.mean(), &moments.variances());
+        x
+    } else {
+        let rotation = frame.adapt(&moments.mean(), &moments.covariances())?;
+        algebra::transposed_product(&rotation, &x)
+    };
+    for (i, u) in group.position.iter_mut().enumerate() {
+        for (lane, u) in u.0.iter_mut().enumerate() {
+            *u = ((x.row(i)[lane] - frame.centre[i]) / frame.scale[i]) as f32;
         }
     }
     Ok(())
 }
 
-/// Runs `steps` trajectories while tuning the angle, adding positions to `moments` if given.
-pub(crate) fn tune<const L: usize>(
-    kernel: &Kernel,
-    group: &mut Group<L>,
-    tuner: &mut AngleTuner,
-    steps: usize,
-    mut moments: Option<&mut Moments>,
-) {
-    for _ in 0..steps {
-        let outcome = group.steps(kernel, tuner.angle(), 1);
-        let mean = outcome.acceptance.iter().sum::<f32>() / L as f32;
-        tuner.update(f64::from(mean));
-        if let Some(moments) = &mut moments {
-            moments.add(&group.position);
+/// Above this many dimensions the draws of a warm-up cannot improve on the rotation of the
+/// coordinates, only on their scale; and as the first coordinates come from many comparisons then,
+/// a short warm-up is enough.
+const MANY_DIMENSIONS: usize = 400;
+
+/// How many trajectories each part of the warm-up takes.
+#[derive(Debug, Clone, Copy)]
+struct Schedule {
+    /// Bringing a group from its start to the posterior.
+    settle: usize,
+    /// Estimating the covariance, so often.
+    estimate: usize,
+    rounds: usize,
+    /// Tuning the angle in the final coordinates.
+    tune: usize,
+}
+
+impl Schedule {
+    fn new(dim: usize, rounds: usize) -> Self {
+        if dim > MANY_DIMENSIONS {
+            Self {
+                settle: 25,
+                estimate: 25,
+                rounds: rounds.min(1),
+                tune: 25,
+            }
+        } else {
+            Self {
+                settle: 50,
+                estimate: 50 + dim / 2,
+                rounds: if dim > 50 { rounds.min(1) } else { rounds },
+                tune: 50,
+            }
         }
     }
+
+    fn total(&self) -> usize {
+        self.settle + self.rounds * self.estimate + self.tune
+    }
+}
+
+/// The group that warms up for all.
+pub(crate) struct Pilot<const L: usize> {
+    pub(crate) frame: Frame,
+    pub(crate) kernel: Kernel,
+    pub(crate) group: Group<L>,
+    schedule: Schedule,
+    rescue: Rescue<L>,
+    angle: f64,
+    done: usize,
+}
+
+impl<const L: usize> Pilot<L> {
+    pub(crate) fn new(frame: Frame, random: LaneRandom<L>, rounds: usize) -> Self {
+        let kernel = Kernel::new(&frame);
+        let group = start_group(&frame, &kernel, random);
+        let dim = frame.dim();
+        Self {
+            schedule: Schedule::new(dim, rounds),
+            angle: (dim.max(1) as f64).powf(-0.25).min(0.5),
+            rescue: Rescue::default(),
+            done: 0,
+            frame,
+            kernel,
+            group,
+        }
+    }
+
+    /// Tunes the angle and adapts the coordinates; `tell` hears of it and may stop it.
+    pub(crate) fn warm_up(
+        &mut self,
+        problem: &Problem<'_>,
+        tell: impl Fn(usize, usize) -> Result<(), SampleError>,
+    ) -> Result<(), SampleError> {
+        let schedule = self.schedule;
+        let dim = self.frame.dim();
+        self.tune(schedule.settle, None, &tell)?;
+        gather(&self.kernel, &mut self.group);
+        for _ in 0..schedule.rounds {
+            let mut moments = Moments::new(dim, dim > MANY_DIMENSIONS);
+            self.tune(schedule.estimate, Some(&mut moments), &tell)?;
+            adapt(&mut self.frame, &moments, &mut self.group)?;
+            self.compile();
+        }
+        self.frame.anchor(problem);
+        self.compile();
+        self.tune(schedule.tune, None, &tell)
+    }
+
+    /// The angle between kicks that was found.
+    pub(crate) fn angle(&self) -> f32 {
+        self.angle as f32
+    }
+
+    /// A further group, brought to the posterior with what was found.
+    pub(crate) fn further_group(&self, random: LaneRandom<L>) -> Group<L> {
+        let mut group = start_group(&self.frame, &self.kernel, random);
+        let mut rescue = Rescue::default();
+        for _ in 0..self.schedule.settle {
+            let outcome = group.step_once(&self.kernel, self.angle());
+            rescue.watch(&self.kernel, &mut group, &outcome);
+        }
+        gather(&self.kernel, &mut group);
+        group
+    }
+
+    fn compile(&mut self) {
+        self.kernel = Kernel::new(&self.frame);
+        self.group.refresh(&self.kernel);
+    }
+
+    fn tune(
+        &mut self,
+        steps: usize,
+        mut moments: Option<&mut Moments>,
+        tell: &impl Fn(usize, usize) -> Result<(), SampleError>,
+    ) -> Result<(), SampleError> {
+        let mut tuner = AngleTuner::new(self.angle);
+        for _ in 0..steps {
+            tell(self.done, self.schedule.total())?;
+            let outcome = self.group.step_once(&self.kernel, tuner.angle());
+            let mean = outcome.acceptance.iter().sum::<f32>() / L as f32;
+            tuner.update(f64::from(mean));
+            self.rescue.watch(&self.kernel, &mut self.group, &outcome);
+            if let Some(moments) = &mut moments {
+                moments.add(&self.group.position);
+            }
+            self.done += 1;
+        }
+        self.angle = f64::from(tuner.settled());
+        Ok(())
+    }
+}
+
+/// Frees chains that started where every trajectory fails: after a few failures in a row, the chain
+/// is pulled half-way to the centre. Only while warming up.
+struct Rescue<const L: usize> {
+    failures: [u32; L],
+}
+
+impl<const L: usize> Default for Rescue<L> {
+    fn default() -> Self {
+        Self { failures: [0; L] }
+    }
+}
+
+impl<const L: usize> Rescue<L> {
+    fn watch(&mut self, kernel: &Kernel, group: &mut Group<L>, outcome: &Outcome<L>) {
+        const PATIENCE: u32 = 3;
+        let mut pulled = false;
+        for lane in 0..L {
+            let failed = outcome.acceptance[lane] < 0.01;
+            self.failures[lane] = if failed { self.failures[lane] + 1 } else { 0 };
+            if self.failures[lane] >= PATIENCE {
+                self.failures[lane] = 0;
+                pulled = true;
+                for u in &mut group.position {
+                    u.0[lane] *= 0.5;
+                }
+            }
+        }
+        if pulled {
+            group.refresh(kernel);
+        }
+    }
+}
+
+/// Moves chains that are caught where the posterior is negligible to where the others are: behind a
+/// wall, say, or at the far end of the sphere. What is left behind has less than `e^-25` of the
+/// density elsewhere, and less still in more dimensions.
+fn gather<const L: usize>(kernel: &Kernel, group: &mut Group<L>) {
+    let density = group.log_density();
+    let best = density.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let limit = best - 25.0 - 5.0 * kernel.dim() as f64;
+    let healthy: Vec<usize> = (0..L).filter(|lane| density[*lane] >= limit).collect();
+    if healthy.len() == L || healthy.is_empty() {
+        return;
+    }
+    for lane in (0..L).filter(|lane| !healthy.contains(lane)) {
+        let from = healthy[lane % healthy.len()];
+        for u in &mut group.position {
+            u.0[lane] = u.0[from];
+        }
+    }
+    group.refresh(kernel);
+}
+
+/// A group at dispersed starting points: twice as wide as the approximation, or drawn from the
+/// prior where the dimensions are so few that the posterior may be far from normal.
+pub(crate) fn start_group<const L: usize>(
+    frame: &Frame,
+    kernel: &Kernel,
+    mut random: LaneRandom<L>,
+) -> Group<L> {
+    let dim = frame.dim();
+    let mut position = vec![Lanes::ZERO; dim];
+    random.fill_normal(&mut position);
+    match frame.form {
+        Form::Direction { away } if dim <= 4 => {
+            for lane in 0..L {
+                let square: f32 = position.iter().map(|u| u.0[lane].powi(2)).sum();
+                let stretch = ((dim as f64 + away).sqrt() / f64::from(square.sqrt())) as f32;
+                for (i, u) in position.iter_mut().enumerate() {
+                    let x = f64::from(stretch * u.0[lane]);
+                    u.0[lane] = ((x - frame.centre[i]) / frame.scale[i]) as f32;
+                }
+            }
+        }
+        _ => position.iter_mut().for_each(|u| *u = u.scale(2.0)),
+    }
+    Group::new(kernel, random, position)
 }
