@@ -8,6 +8,7 @@
 
 use super::frame::{Form, Frame};
 use crate::lanes::{Lanes, Packed, exp, ln, sqrt};
+use crate::likelihood::Pair;
 
 /// Half of the largest spread of returns for which `exp` is taken per trajectory.
 const HALF_SPREAD: f32 = 40.0;
@@ -31,6 +32,24 @@ impl Edge {
     }
 }
 
+impl Edge {
+    /// Adds `|g|` times the weight of the answers that `g` contradicts.
+    #[inline(always)]
+    fn lost<const L: usize>(&self, g: Lanes<L>, sum: Lanes<L>) -> Lanes<L> {
+        let against = g.map(|g| (-g).max(0.0)).scale_add(self.for_partner, sum);
+        g.map(|g| g.max(0.0))
+            .scale_add(self.total - self.for_partner, against)
+    }
+}
+
+/// Takes the sum of one row from the total, in double precision.
+#[inline(always)]
+fn subtract<const L: usize>(total: &mut [f64; L], sum: Lanes<L>) {
+    for (total, sum) in total.iter_mut().zip(sum.0) {
+        *total -= f64::from(sum);
+    }
+}
+
 /// A frame, compiled.
 #[derive(Debug, Clone)]
 pub(crate) struct Kernel {
@@ -46,6 +65,8 @@ pub(crate) struct Kernel {
     wall: Option<(Vec<f32>, f32)>,
     starts: Vec<usize>,
     edges: Vec<Edge>,
+    /// The total weight of a comparison, if all have the same.
+    total: Option<f32>,
 }
 
 /// Scratch space of one group of chains.
@@ -56,6 +77,8 @@ pub(crate) struct Work<const L: usize> {
     returns: Vec<Lanes<L>>,
     exponentials: Vec<Lanes<L>>,
     by_return: Vec<Lanes<L>>,
+    /// Whether the exponentials are those of the returns.
+    has_exponentials: bool,
     /// How far outside the wall `u` was: 0 or negative.
     outside: Lanes<L>,
     /// `x . x`, and `h`.
@@ -82,8 +105,11 @@ impl Kernel {
             let normal = normal.iter().map(|v| (v / length) as f32).collect();
             (normal, (depth / length) as f32)
         });
+        let total = frame.pairs.first().map(Pair::total);
+        let total = total.filter(|total| frame.pairs.iter().all(|p| p.total() == *total));
         Self {
             form: frame.form,
+            total: total.map(|total| total as f32),
             forward: Packed::from_fn(rows, d, entry),
             backward: Packed::from_fn(d, rows, |i, j| entry(j, i)),
             base: base.iter().map(|v| *v as f32).collect(),
@@ -115,6 +141,7 @@ impl Kernel {
             returns: lanes(rows),
             exponentials: lanes(rows),
             by_return: lanes(rows),
+            has_exponentials: false,
             outside: Lanes::ZERO,
             square: Lanes::ZERO,
             h: Lanes::ZERO,
@@ -267,6 +294,7 @@ impl Kernel {
         for value in &mut work.by_return {
             *value = Lanes::ZERO;
         }
+        work.has_exponentials = near;
         if near {
             for (out, value) in work.exponentials.iter_mut().zip(&work.returns) {
                 *out = exp(*value - middle);
@@ -297,27 +325,10 @@ impl Kernel {
     /// The log likelihood and the log prior at the position of the last force.
     #[inline(always)]
     pub(crate) fn values<const L: usize>(&self, work: &Work<L>) -> ([f64; L], [f64; L]) {
-        let mut likelihood = [0.0_f64; L];
-        let returns = &work.returns;
-        for i in 0..self.base.len() {
-            let mut sum = Lanes::<L>::ZERO;
-            for edge in &self.edges[self.starts[i]..self.starts[i + 1]] {
-                let g = returns[edge.partner as usize] - returns[i];
-                let size = g.map(f32::abs);
-                let soft = ln(exp(-size).map(|e| 1.0 + e));
-                let lost = g.map(|g| {
-                    if g >= 0.0 {
-                        edge.total - edge.for_partner
-                    } else {
-                        edge.for_partner
-                    }
-                });
-                sum = soft.scale_add(edge.total, lost.mul_add(size, sum));
-            }
-            for (total, sum) in likelihood.iter_mut().zip(sum.0) {
-                *total -= f64::from(sum);
-            }
-        }
+        let likelihood = match self.total {
+            Some(total) if work.has_exponentials => self.likelihood_by_products(total, work),
+            _ => self.likelihood_by_logarithms(work),
+        };
         let mut prior = [0.0; L];
         for (prior, square) in prior.iter_mut().zip(work.square.0) {
             let square = f64::from(square);
@@ -328,6 +339,48 @@ impl Kernel {
             };
         }
         (likelihood, prior)
+    }
+
+    /// The log likelihood: `-sum of total log(1 + e^-|g|) + lost |g|`, where `lost` is the weight of
+    /// the answers that `g` contradicts.
+    #[inline(always)]
+    fn likelihood_by_logarithms<const L: usize>(&self, work: &Work<L>) -> [f64; L] {
+        let mut likelihood = [0.0_f64; L];
+        for i in 0..self.base.len() {
+            let mut sum = Lanes::<L>::ZERO;
+            for edge in &self.edges[self.starts[i]..self.starts[i + 1]] {
+                let g = work.returns[edge.partner as usize] - work.returns[i];
+                let soft = ln(exp(-g.map(f32::abs)).map(|e| 1.0 + e));
+                sum = soft.scale_add(edge.total, edge.lost(g, sum));
+            }
+            subtract(&mut likelihood, sum);
+        }
+        likelihood
+    }
+
+    /// The same where all comparisons weigh `total`: the factors `1 + e^-|g|`, which the force's
+    /// exponentials give, are multiplied up and one logarithm is taken of many.
+    #[inline(always)]
+    fn likelihood_by_products<const L: usize>(&self, total: f32, work: &Work<L>) -> [f64; L] {
+        /// Each factor is at most 2, so that many stay below the largest number.
+        const FACTORS: usize = 100;
+        let mut likelihood = [0.0_f64; L];
+        let e = &work.exponentials;
+        for i in 0..self.base.len() {
+            let mut sum = Lanes::<L>::ZERO;
+            for part in self.edges[self.starts[i]..self.starts[i + 1]].chunks(FACTORS) {
+                let mut product = Lanes::splat(1.0);
+                for edge in part {
+                    let j = edge.partner as usize;
+                    let larger = e[i].zip(e[j], f32::max);
+                    product = product * ((e[i] + e[j]) / larger);
+                    sum = edge.lost(work.returns[j] - work.returns[i], sum);
+                }
+                sum = ln(product).scale_add(total, sum);
+            }
+            subtract(&mut likelihood, sum);
+        }
+        likelihood
     }
 
     /// The seen part of the weights in the frame's basis, `h x`, at a position inside the wall;
