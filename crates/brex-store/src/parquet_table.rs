@@ -18,6 +18,7 @@ use crate::StoreError;
 use crate::array::Table;
 use crate::guard::{check_claim, contain};
 use crate::parquet_column::{Column, ColumnRequest, Kind, read_column};
+use crate::parquet_footer::check_footer;
 use crate::parquet_pages::check_pages;
 
 /// Reads the table from the bytes of a file.
@@ -25,6 +26,7 @@ pub(crate) fn read_parquet(path: &Path, bytes: &Bytes) -> Result<Table, StoreErr
     // The decoder checks much but not everything; see `contain`.
     contain(path, "parquet", || {
         let size = bytes.len() as u64;
+        check_footer(path, bytes)?;
         let file = SerializedFileReader::new(bytes.clone()).map_err(|e| damaged(path, &e))?;
         let rows = count_rows(path, &file, size)?;
         check_pages(path, bytes, file.metadata())?;

@@ -194,6 +194,11 @@ def make_parquet():
     put("parquet", "nested", table({"x": [{"y": 1.0}, {"y": 2.0}]}, **plain))
     put("parquet", "deep-lists", table({"x": [[[1.0]], [[2.0]]]}, **plain))
     put("parquet", "dates", table({"x": pa.array([1, 2], pa.date32())}, **plain))
+    # A schema of groups in groups: repetition, name, number of children; last a column.
+    group, leaf = b"\x35\x00\x18\x01a\x15\x02\x00", b"\x15\x0a\x25\x00\x18\x01a\x00"
+    schema = b"\x15\x02\x19\xfc\xd1\x0f" + group * 2000 + leaf
+    footer = schema + b"\x16\x00\x19\x0c\x00"
+    put("parquet", "deep-schema", b"PAR1" + footer + struct.pack("<I", len(footer)) + b"PAR1")
     put("parquet", "no-columns", table({}, **plain))
 
 
