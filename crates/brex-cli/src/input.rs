@@ -46,6 +46,10 @@ pub(crate) struct ModelFlags {
     /// The standard deviation of every weight under the gaussian prior
     #[arg(long, value_name = "SD", default_value_t = 1.0, value_parser = positive)]
     pub(crate) prior_scale: f64,
+    /// nonnegative prior only: the trajectory whose return is not negative, by row number or id
+    /// [default: the lowest-ranked]
+    #[arg(long, value_name = "ROW|ID")]
+    pub(crate) lowest: Option<String>,
     /// The inverse temperature of the preferences: how reliably the better one is preferred
     #[arg(long, value_name = "B", default_value_t = 1.0, value_parser = positive)]
     pub(crate) beta: f64,
@@ -65,21 +69,49 @@ pub(crate) enum PriorName {
 impl ModelFlags {
     /// The prior over the weights for these inputs.
     pub(crate) fn prior(&self, inputs: &Inputs) -> Result<Prior> {
+        if self.lowest.is_some() && self.prior != PriorName::Nonnegative {
+            return Err(BadInput::new("--lowest is a setting of --prior nonnegative only").into());
+        }
         Ok(match self.prior {
             PriorName::Sphere => Prior::Sphere,
             PriorName::Gaussian => Prior::Gaussian {
                 scale: self.prior_scale,
             },
             PriorName::Nonnegative => {
-                let preferences = &inputs.preferences.preferences;
-                let lowest = lowest_ranked(preferences).ok_or_else(|| {
-                    BadInput::new(
-                        "the nonnegative prior needs a lowest-ranked trajectory, \
-                         but the preferences rank none; use --prior sphere",
-                    )
-                })?;
+                let lowest = self.lowest_of(inputs)?;
                 Prior::NonNegative { lowest }
             }
+        })
+    }
+}
+
+impl ModelFlags {
+    /// The trajectory whose return is not negative: the one named, else the lowest-ranked.
+    fn lowest_of(&self, inputs: &Inputs) -> Result<usize, BadInput> {
+        let features = &inputs.features;
+        let Some(name) = &self.lowest else {
+            return lowest_ranked(&inputs.preferences.preferences).ok_or_else(|| {
+                BadInput::new(
+                    "the nonnegative prior needs a lowest-ranked trajectory, but the preferences \
+                     rank none; name one with --lowest or use --prior sphere",
+                )
+            });
+        };
+        let rows = features.matrix().rows();
+        let by_id = features
+            .ids()
+            .and_then(|ids| ids.iter().position(|id| id == name));
+        let by_row = || name.parse().ok().filter(|row| *row < rows);
+        by_id.or_else(by_row).ok_or_else(|| {
+            let ids = if features.ids().is_some() {
+                "an id or "
+            } else {
+                ""
+            };
+            let last = rows.saturating_sub(1);
+            BadInput::new(format!(
+                "--lowest {name:?}: no such trajectory; expected {ids}a row number from 0 to {last}"
+            ))
         })
     }
 }

@@ -47,17 +47,15 @@ fn run(words: Vec<OsString>) -> Result<Outcome> {
         Err(error) => error.exit(),
     };
     let common = &arguments.common;
-    if let Some(threads) = common.threads {
-        rayon::ThreadPoolBuilder::new()
-            .num_threads(usize::from(threads))
-            .build_global()
-            .context("cannot start the threads")?;
-    }
-    match &arguments.command {
+    // Zero stands for all cores.
+    let threads = common.threads.map_or(0, usize::from);
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
+    let pool = pool.build().context("cannot start the threads")?;
+    pool.install(|| match &arguments.command {
         Command::Quickstart(arguments) => commands::quickstart::run(arguments, common),
         Command::Check(arguments) => commands::check::run(arguments, common),
         Command::Sample(arguments) => commands::sample::run(arguments, common),
         Command::Evaluate(arguments) => commands::evaluate::run(arguments, common),
         Command::Export(arguments) => commands::export::run(arguments, common),
-    }
+    })
 }

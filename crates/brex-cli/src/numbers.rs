@@ -64,6 +64,15 @@ pub(crate) fn significant(value: f64, digits: usize) -> String {
     format!("{value:.decimals$}")
 }
 
+/// A value with at most so many significant digits, without zeros at the end.
+pub(crate) fn trimmed(value: f64, digits: usize) -> String {
+    let text = significant(value, digits);
+    if text.contains('.') && !text.contains('e') {
+        return text.trim_end_matches('0').trim_end_matches('.').to_owned();
+    }
+    text
+}
+
 /// A count with its thousands apart.
 pub(crate) fn count(value: usize) -> String {
     let digits = value.to_string();
@@ -139,6 +148,9 @@ mod tests {
         assert_eq!(significant(0.012_345, 3), "0.0123");
         assert_eq!(significant(1.0e-9, 3), "1.00e-9");
         assert_eq!(significant(f64::NAN, 3), "NaN");
+        assert_eq!(trimmed(20.0, 4), "20");
+        assert_eq!(trimmed(1200.0, 2), "1200");
+        assert_eq!(trimmed(2.5, 4), "2.5");
     }
 
     #[test]

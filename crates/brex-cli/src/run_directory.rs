@@ -22,12 +22,12 @@ const SUMMARY: &str = "summary.json";
 const RUN: &str = "run.toml";
 
 /// The most log likelihoods of single comparisons that are written without being asked for.
-const MOST_LOG_LIKELIHOODS: usize = 1 << 26;
+const MOST_LOG_LIKELIHOODS: usize = 1 << 28;
 
 /// Whether to write the log likelihood of every comparison under every draw.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum KeepLogLikelihood {
-    /// If it takes at most 256 MiB
+    /// If it takes at most 1 GiB
     Auto,
     Always,
     Never,

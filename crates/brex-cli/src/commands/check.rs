@@ -2,11 +2,11 @@
 
 use crate::args::Common;
 use crate::exit::Outcome;
-use crate::input::{InputFiles, Inputs};
+use crate::input::{InputFiles, Inputs, ModelFlags};
 use crate::numbers;
 use crate::terminal::{Style, json_text, print, printable};
 use anyhow::Result;
-use brex_posterior::{Cycle, Inspection, inspect};
+use brex_posterior::{Cycle, Inspection, Knowledge, Problem, inspect, knowledge};
 use brex_store::ReferredBy;
 use serde::Serialize;
 use serde_json::Value;
@@ -19,6 +19,8 @@ use serde_json::Value;
 pub(crate) struct Arguments {
     #[command(flatten)]
     pub(crate) files: InputFiles,
+    #[command(flatten)]
+    pub(crate) model: ModelFlags,
 }
 
 /// How many examples of one kind are named.
@@ -46,7 +48,12 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Outcome> {
 pub(crate) fn execute(arguments: &Arguments) -> Result<Checked> {
     let inputs = arguments.files.read()?;
     let inspection = inspect(&inputs.features, &inputs.preferences.preferences);
-    let report = CheckJson::new(&inputs, &inspection);
+    let prior = arguments.model.prior(&inputs)?;
+    let beta = arguments.model.beta;
+    let features = inputs.features.matrix();
+    let problem = Problem::new(features, &inputs.preferences.preferences, prior, beta)?;
+    let knowledge = knowledge(&problem)?;
+    let report = CheckJson::new(&inputs, &inspection, &knowledge);
     let files = arguments.files.clone();
     Ok(Checked {
         inputs,
@@ -93,11 +100,17 @@ struct CheckJson {
     rms_norm: f64,
     median_distance: Option<f64>,
     lowest_ranked: Option<String>,
+    /// Directions of weight space in which compared trajectories differ.
+    rank: usize,
+    /// Directions that the comparisons settle, approximately.
+    learned: f64,
+    /// The share of all directions in which the posterior is still the prior.
+    prior_share: f64,
     findings: Vec<Finding>,
 }
 
 impl CheckJson {
-    fn new(inputs: &Inputs, inspection: &Inspection) -> Self {
+    fn new(inputs: &Inputs, inspection: &Inspection, knowledge: &Knowledge) -> Self {
         let answers = &inspection.answers;
         let matrix = inputs.features.matrix();
         Self {
@@ -120,6 +133,9 @@ impl CheckJson {
             lowest_ranked: inspection
                 .lowest_ranked
                 .map(|row| inputs.features.name(row)),
+            rank: knowledge.rank,
+            learned: knowledge.learned,
+            prior_share: knowledge.prior_share(),
             findings: findings(inputs, inspection),
         }
     }
@@ -178,27 +194,36 @@ fn findings(inputs: &Inputs, inspection: &Inspection) -> Vec<Finding> {
         members, example, ..
     } in inspection.cycles.iter().take(MOST_EXAMPLES)
     {
-        // A cycle of two is a contradiction, which is reported above.
-        if example.len() > 2 {
-            let circle: Vec<String> = example.iter().chain(example.first()).map(name).collect();
+        // Two trajectories in a circle are a contradiction, which is reported above.
+        if members.len() > 2 {
             let size = plural(members.len(), "trajectory", "trajectories");
-            let circle = printable(&circle.join(" < "));
+            let shown = if example.len() > 2 {
+                let circle: Vec<String> = example.iter().chain(example.first()).map(name).collect();
+                printable(&circle.join(" < "))
+            } else {
+                examples(members.iter().map(name))
+            };
             add(
                 Level::Note,
-                format!("preferences run in a circle among {size}: {circle}"),
+                format!("preferences run in circles among {size}: {shown}"),
             );
         }
     }
     if answers.weightless > 0 {
-        let count = plural(answers.weightless, "comparison", "comparisons");
-        add(Level::Note, format!("{count} of weight 0 say nothing"));
+        let count = plural(
+            answers.weightless,
+            "comparison has weight 0 and says",
+            "comparisons have weight 0 and say",
+        );
+        add(Level::Note, format!("{count} nothing"));
     }
     if scale.zero_distances > 0 {
-        let count = plural(scale.zero_distances, "comparison is", "comparisons are");
-        add(
-            Level::Warning,
-            format!("{count} between trajectories with the same features and says nothing"),
+        let count = plural(
+            scale.zero_distances,
+            "comparison is between trajectories with the same features and says",
+            "comparisons are between trajectories with the same features and say",
         );
+        add(Level::Warning, format!("{count} nothing"));
     }
     if !scale.duplicate_rows.is_empty() {
         let pairs = scale.duplicate_rows.iter();
@@ -278,8 +303,8 @@ impl Checked {
             let high = lengths.iter().copied().fold(0.0, f64::max);
             format!(
                 ", {} to {} steps long",
-                numbers::significant(low, 3),
-                numbers::significant(high, 3)
+                numbers::trimmed(low, 4),
+                numbers::trimmed(high, 4)
             )
         });
         line(
@@ -315,20 +340,18 @@ impl Checked {
             ),
         );
         if let Some(degrees) = &inspection.graph.degrees {
-            line(
-                "graph",
+            let compared = report.trajectories - report.never_compared;
+            let each = if degrees.min == degrees.max {
+                plural(degrees.min, "comparison", "comparisons")
+            } else {
+                let median = numbers::trimmed(degrees.median, 3);
                 format!(
-                    "{} compared with each other, each in {} to {} comparisons (median {})",
-                    plural(
-                        report.trajectories - report.never_compared,
-                        "trajectory",
-                        "trajectories"
-                    ),
-                    degrees.min,
-                    degrees.max,
-                    degrees.median
-                ),
-            );
+                    "{} to {} comparisons (median {median})",
+                    degrees.min, degrees.max
+                )
+            };
+            let compared = plural(compared, "trajectory", "trajectories");
+            line("graph", format!("{compared} compared, each in {each}"));
         }
         let distance = report.median_distance.map_or(String::new(), |distance| {
             format!(
@@ -341,6 +364,17 @@ impl Checked {
             format!(
                 "feature sums are {} long (root mean square){distance}",
                 numbers::significant(report.rms_norm, 3)
+            ),
+        );
+        line(
+            "knowledge",
+            format!(
+                "the comparisons see {} of {} directions and settle about {}; {} of the posterior \
+                 is still the prior",
+                report.rank,
+                report.features,
+                numbers::significant(report.learned, 2),
+                numbers::percent((report.prior_share * 100.0).round() / 100.0),
             ),
         );
         if let Some(lowest) = &report.lowest_ranked {

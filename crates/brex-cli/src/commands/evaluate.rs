@@ -19,6 +19,7 @@ use std::path::PathBuf;
 /// For each policy: the mean return, VaR (the delta quantile: a share of delta of the posterior
 /// lies below it) and CVaR (the mean of what lies below it), each with its Monte-Carlo error;
 /// higher is better. A bound whose draws have not converged is refused, and the exit code is 3.
+/// Draws from a file that brex did not write are judged with a warning instead.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
     /// A directory that `brex sample` wrote, or draws x features that others made (.npy, ...)
@@ -49,7 +50,10 @@ pub(crate) struct Arguments {
 pub(crate) struct Judged {
     evaluation: Evaluation,
     heading: String,
+    /// Whether bounds that have not converged are shown.
     untrusted: bool,
+    /// Whether the draws were made by others.
+    foreign: bool,
 }
 
 pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Outcome> {
@@ -59,7 +63,7 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Outcome> {
     } else {
         print(&judged.text(Style::for_stdout()))?;
     }
-    judged.remark(common.quiet);
+    judged.remark(common);
     Ok(judged.outcome())
 }
 
@@ -78,6 +82,9 @@ pub(crate) fn execute(arguments: &Arguments, common: &Common) -> Result<Judged> 
     }
     let policies = read_policies(&arguments.policies)?;
     let draws = read_draws(&arguments.posterior)?;
+    // A file of draws does not say what chains they come from, so what is known about their
+    // convergence is a warning and not a verdict.
+    let foreign = !arguments.posterior.is_dir();
     let options = EvaluateOptions {
         deltas: arguments.delta.clone(),
         seed: common.seed,
@@ -86,7 +93,8 @@ pub(crate) fn execute(arguments: &Arguments, common: &Common) -> Result<Judged> 
     let judged = Judged {
         evaluation: evaluate(&draws, &policies, &options)?,
         heading: heading(&draws, policies.len(), &arguments.delta),
-        untrusted: arguments.untrusted,
+        untrusted: arguments.untrusted || foreign,
+        foreign,
     };
     if let Some(path) = &arguments.out {
         let text = json_text(&judged.json()?)?;
@@ -117,9 +125,19 @@ impl Judged {
     }
 
     /// Says on standard error what is not to be trusted, and what to look at twice.
-    pub(crate) fn remark(&self, quiet: bool) {
-        for doubt in self.report().doubts() {
-            warn(&doubt);
+    pub(crate) fn remark(&self, common: &Common) {
+        let quiet = common.quiet;
+        // The text names them already.
+        if common.json {
+            for doubt in self.report().doubts() {
+                warn(&doubt);
+            }
+        }
+        if self.foreign && !self.report().is_trusted() {
+            warn(
+                "the draws are not from brex, so their bounds are shown (marked ?) although they \
+                 do not look converged as one chain",
+            );
         }
         if !quiet {
             for remark in self.report().remarks() {
@@ -129,7 +147,7 @@ impl Judged {
     }
 
     pub(crate) fn outcome(&self) -> Outcome {
-        if self.report().is_trusted() {
+        if self.foreign || self.report().is_trusted() {
             Outcome::Done
         } else {
             Outcome::NotTrusted

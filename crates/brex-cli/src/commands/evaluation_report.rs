@@ -20,6 +20,13 @@ pub(crate) struct Report<'a> {
     untrusted: bool,
 }
 
+impl Report<'_> {
+    /// Whether the numbers of a bound are shown.
+    fn shows(&self, bound: &Bound) -> bool {
+        self.untrusted || is_trusted(bound)
+    }
+}
+
 fn is_trusted(bound: &Bound) -> bool {
     matches!(bound.trust, Trust::Converged)
 }
@@ -84,38 +91,59 @@ impl<'a> Report<'a> {
         bounds.collect()
     }
 
-    /// Remarks about policies that look good because they are long.
+    /// Remarks about policies that look better than they are.
     pub(crate) fn remarks(&self) -> Vec<String> {
-        let shown = |policy: &&PolicyEvaluation| policy.bounds.first().is_some_and(is_trusted);
-        let rated: Vec<_> = self
+        let bounded: Vec<(&PolicyEvaluation, &Bound)> = self
             .policies()
-            .filter(shown)
-            .filter_map(|policy| Some((policy, policy.bounds.first()?.var_per_step?)))
+            .filter_map(|policy| Some((policy, policy.bounds.first()?)))
+            .filter(|(_, bound)| self.shows(bound))
             .collect();
-        let Some((best, best_rate)) = rated.first() else {
+        let Some(&(best, best_bound)) = bounded.first() else {
             return Vec::new();
         };
-        let better = rated[1..]
+        let name = |policy: &PolicyEvaluation| printable(&policy.name);
+        let mut remarks = Vec::new();
+        let highest = bounded.iter().max_by(|a, b| a.0.mean.total_cmp(&b.0.mean));
+        if let Some((policy, bound)) = highest
+            && policy.mean > best.mean
+            && bound.var < best_bound.var
+        {
+            remarks.push(format!(
+                "{} has the highest mean but a lower bound than {}: what it does is not known \
+                 to be wanted",
+                name(policy),
+                name(best)
+            ));
+        }
+        let rates = bounded
             .iter()
-            .filter(|(_, rate)| rate > best_rate)
-            .max_by(|a, b| a.1.total_cmp(&b.1));
-        let remark = better.map(|(other, rate)| {
-            format!(
+            .filter_map(|(p, bound)| Some((*p, bound.var_per_step?)));
+        let fastest = rates.max_by(|a, b| a.1.total_cmp(&b.1));
+        if let (Some((policy, rate)), Some(best_rate)) = (fastest, best_bound.var_per_step)
+            && rate > best_rate
+        {
+            remarks.push(format!(
                 "{} has the best bound, but {} has more per step ({} against {}): \
                  length may be what makes the difference",
-                printable(&best.name),
-                printable(&other.name),
-                numbers::significant(*rate, 3),
-                numbers::significant(*best_rate, 3),
-            )
-        });
-        remark.into_iter().collect()
+                name(best),
+                name(policy),
+                numbers::significant(rate, 3),
+                numbers::significant(best_rate, 3),
+            ));
+        }
+        remarks
     }
 
     /// The tables for people.
     pub(crate) fn text(&self, style: Style) -> String {
         let mut text = self.main_table().show(style);
         let compared = self.order.len();
+        for doubt in self.doubts() {
+            text.push_str(&format!("\n{doubt}"));
+        }
+        if !self.is_trusted() {
+            text.push('\n');
+        }
         if (2..=MOST_COMPARED).contains(&compared) {
             text.push_str("\nProbability that the policy of the row has the higher return:\n\n");
             text.push_str(&self.comparison().show(style));
@@ -139,7 +167,7 @@ impl<'a> Report<'a> {
             .policies()
             .any(|policy| policy.mean_rollout_se.is_some());
         if noisy {
-            table.column("with rollout noise", Align::Right);
+            table.column("VaR with rollout noise", Align::Right);
         }
         let timed = self.policies().any(|policy| policy.mean_length.is_some());
         if timed {
@@ -165,13 +193,16 @@ impl<'a> Report<'a> {
                 cells.push(
                     policy
                         .mean_length
-                        .map_or(String::new(), |v| numbers::significant(v, 4)),
+                        .map_or(String::new(), |v| numbers::trimmed(v, 4)),
                 );
                 let rate = first.and_then(|bound| Some((bound, bound.var_per_step?)));
                 cells.push(rate.map_or(String::new(), |(bound, rate)| {
-                    let shown = self.untrusted || is_trusted(bound);
                     let rate = numbers::significant(rate, 3);
-                    if shown { rate } else { String::new() }
+                    if self.shows(bound) {
+                        rate
+                    } else {
+                        String::new()
+                    }
                 }));
             }
             table.row(cells);
@@ -180,10 +211,10 @@ impl<'a> Report<'a> {
     }
 
     fn bound_cell(&self, bound: &Bound, value: f64, error: f64) -> String {
-        match (is_trusted(bound), self.untrusted) {
+        match (is_trusted(bound), self.shows(bound)) {
             (true, _) => numbers::with_error(value, error),
             (false, true) => format!("? {}", numbers::with_error(value, error)),
-            (false, false) => "refused".to_owned(),
+            (false, false) => "not converged".to_owned(),
         }
     }
 
@@ -216,16 +247,40 @@ impl<'a> Report<'a> {
                     .map(|(other, them)| {
                         (them.name.as_str(), self.evaluation.beats.row(index)[other])
                     });
-                PolicyJson::new(policy, beats.collect())
+                self.policy_json(policy, beats.collect())
             })
             .collect()
+    }
+
+    fn policy_json(
+        &self,
+        policy: &'a PolicyEvaluation,
+        beats: BTreeMap<&'a str, f64>,
+    ) -> PolicyJson<'a> {
+        let bounds = policy.bounds.iter();
+        let bounds: Vec<BoundJson> = bounds.map(|b| BoundJson::new(b, self.shows(b))).collect();
+        PolicyJson {
+            policy: &policy.name,
+            mean: policy.mean,
+            mean_mcse: policy.mean_mcse,
+            sd: policy.sd,
+            first: bounds.first().cloned(),
+            rhat: policy.rhat,
+            ess_bulk: policy.ess_bulk,
+            rollouts: policy.rollouts,
+            mean_rollout_se: policy.mean_rollout_se,
+            mean_length: policy.mean_length,
+            mean_per_step: policy.mean_per_step,
+            bounds,
+            beats,
+        }
     }
 
     /// The figure of the bounds at the first delta.
     pub(crate) fn figure(&self) -> Ridgeline {
         let rows = self.policies().map(|policy| {
             let bound = policy.bounds.first();
-            let bound = bound.filter(|bound| self.untrusted || is_trusted(bound));
+            let bound = bound.filter(|bound| self.shows(bound));
             Ridge {
                 name: policy.name.clone(),
                 returns: policy.returns.clone(),
@@ -265,59 +320,44 @@ pub(crate) struct PolicyJson<'a> {
     beats: BTreeMap<&'a str, f64>,
 }
 
-impl<'a> PolicyJson<'a> {
-    fn new(policy: &'a PolicyEvaluation, beats: BTreeMap<&'a str, f64>) -> Self {
-        Self {
-            policy: &policy.name,
-            mean: policy.mean,
-            mean_mcse: policy.mean_mcse,
-            sd: policy.sd,
-            first: policy.bounds.first().map(BoundJson::new),
-            rhat: policy.rhat,
-            ess_bulk: policy.ess_bulk,
-            rollouts: policy.rollouts,
-            mean_rollout_se: policy.mean_rollout_se,
-            mean_length: policy.mean_length,
-            mean_per_step: policy.mean_per_step,
-            bounds: policy.bounds.iter().map(BoundJson::new).collect(),
-            beats,
-        }
-    }
-}
-
-/// What `--json` says about a bound.
-#[derive(Debug, Serialize)]
+/// What `--json` says about a bound; its numbers are absent if it is refused.
+#[derive(Debug, Clone, Serialize)]
 struct BoundJson {
     delta: f64,
-    var: f64,
-    var_mcse: f64,
+    var: Option<f64>,
+    var_mcse: Option<f64>,
     var_ess: f64,
-    cvar: f64,
-    cvar_mcse: f64,
+    cvar: Option<f64>,
+    cvar_mcse: Option<f64>,
     var_per_step: Option<f64>,
     var_rollout_se: Option<f64>,
     var_with_rollouts: Option<f64>,
     var_with_rollouts_mcse: Option<f64>,
     converged: bool,
+    /// Why it has not converged.
     reason: Option<String>,
+    /// The same, if the numbers are withheld for it.
+    refused: Option<String>,
 }
 
 impl BoundJson {
-    fn new(bound: &Bound) -> Self {
-        let noise = bound.rollout_noise;
+    fn new(bound: &Bound, shown: bool) -> Self {
+        let noise = bound.rollout_noise.filter(|_| shown);
+        let value = |value: f64| shown.then_some(value);
         Self {
             delta: bound.delta,
-            var: bound.var,
-            var_mcse: bound.var_mcse,
+            var: value(bound.var),
+            var_mcse: value(bound.var_mcse),
             var_ess: bound.var_ess,
-            cvar: bound.cvar,
-            cvar_mcse: bound.cvar_mcse,
-            var_per_step: bound.var_per_step,
+            cvar: value(bound.cvar),
+            cvar_mcse: value(bound.cvar_mcse),
+            var_per_step: bound.var_per_step.filter(|_| shown),
             var_rollout_se: noise.map(|noise| noise.var_se),
             var_with_rollouts: noise.map(|noise| noise.var_with_rollouts),
             var_with_rollouts_mcse: noise.map(|noise| noise.var_with_rollouts_mcse),
             converged: is_trusted(bound),
             reason: doubt(bound),
+            refused: doubt(bound).filter(|_| !shown),
         }
     }
 }

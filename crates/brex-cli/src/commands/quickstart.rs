@@ -131,7 +131,7 @@ fn run_step(words: &[OsString], common: &Common) -> Result<(&'static str, Value,
         Command::Evaluate(arguments) => {
             let judged = evaluate::execute(arguments, common)?;
             show(judged.text(Style::for_stdout()))?;
-            judged.remark(common.quiet);
+            judged.remark(common);
             Ok(("evaluate", judged.json()?, judged.outcome()))
         }
         other => bail!("not a step of quickstart: {other:?}"),

@@ -8,10 +8,10 @@ use crate::input::{InputFiles, ModelFlags, positive, probability};
 use crate::interrupt;
 use crate::progress::Progress;
 use crate::run_directory::{KeepLogLikelihood, RunDirectory, fingerprint, read_to_resume};
-use crate::terminal::{Style, json_text, print, say, warn};
+use crate::terminal::{Style, json_text, print, printable, say, warn};
 use anyhow::Result;
 use brex_posterior::{
-    EllipticalSlice, Hmc, Length, Problem, RandomWalk, SampleOptions, Sampler, Stage, sample,
+    EllipticalSlice, Hmc, Length, Prior, Problem, RandomWalk, SampleOptions, Sampler, Stage, sample,
 };
 use brex_store::{AtomicDir, read_policies};
 use serde_json::{Map, json};
@@ -177,10 +177,21 @@ pub(crate) fn execute(arguments: &Arguments, common: &Common) -> Result<SampleRe
     let prior = arguments.model.prior(&inputs)?;
     let beta = arguments.model.beta;
     let problem = Problem::new(features, &inputs.preferences.preferences, prior, beta)?;
+    if let Prior::NonNegative { lowest } = prior
+        && !common.quiet
+    {
+        let name = printable(&inputs.features.name(lowest));
+        say(&format!(
+            "the return of trajectory {name} is taken to be not negative"
+        ));
+    }
     let mut attributes = arguments.sampling.attributes(sampler.as_ref());
     attributes.insert("prior".to_owned(), json!(prior.name()));
     if !prior.is_on_sphere() {
         attributes.insert("prior_scale".to_owned(), json!(arguments.model.prior_scale));
+    }
+    if let Prior::NonNegative { lowest } = prior {
+        attributes.insert("lowest".to_owned(), json!(lowest));
     }
     attributes.insert("beta".to_owned(), json!(beta));
     attributes.insert("seed".to_owned(), json!(common.seed));
@@ -189,6 +200,14 @@ pub(crate) fn execute(arguments: &Arguments, common: &Common) -> Result<SampleRe
         true => Some(read_to_resume(&arguments.out, &attributes)?),
         false => None,
     };
+    if let (Some(previous), Some(chains)) = (&previous, arguments.sampling.chains)
+        && previous.draws.chains() != chains
+    {
+        let then = previous.draws.chains();
+        let out = arguments.out.display();
+        let problem = format!("{out}: cannot go on: chains was {then} then and is {chains} now");
+        return Err(BadInput::new(problem).into());
+    }
     let out = AtomicDir::create(&arguments.out, arguments.force || arguments.resume)?;
     let options = SampleOptions {
         chains: arguments.sampling.chains,
@@ -232,14 +251,14 @@ pub(crate) fn execute(arguments: &Arguments, common: &Common) -> Result<SampleRe
         delta: options.delta,
         out: &arguments.out,
     };
-    let report = SampleReport::new(&inputs, &run);
+    let report = SampleReport::new(&inputs, &run)?;
     let directory = RunDirectory {
         problem: &problem,
         sampled: run.sampled,
         keep_log_likelihood,
         attributes,
         settings: arguments.settings(common),
-        summary: report.summary(),
+        summary: report.summary(keep_log_likelihood),
     };
     directory.write(out)?;
     if run.stopped {
@@ -267,6 +286,9 @@ impl Arguments {
         set("prior", name_of(self.model.prior));
         set("prior-scale", self.model.prior_scale.into());
         set("beta", self.model.beta.into());
+        if let Some(lowest) = &self.model.lowest {
+            set("lowest", toml::Value::String(lowest.clone()));
+        }
         set("delta", sampling.delta.into());
         let seed = i64::try_from(common.seed).map_or_else(
             |_| toml::Value::String(common.seed.to_string()),

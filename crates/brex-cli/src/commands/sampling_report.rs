@@ -4,7 +4,10 @@ use crate::exit::Outcome;
 use crate::numbers;
 use crate::table::Table;
 use crate::terminal::Style;
-use brex_posterior::{Convergence, ESS_LIMIT, Problem, RHAT_LIMIT, Run};
+use anyhow::Result;
+use brex_posterior::{
+    Convergence, ESS_LIMIT, Problem, RHAT_LIMIT, Run, Sampled, best_of_chain, maximum_a_posteriori,
+};
 use serde::Serialize;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
@@ -23,7 +26,7 @@ pub(crate) struct SummaryInputs<'a> {
 pub(crate) struct SampleReport {
     facts: Facts,
     times: Times,
-    mean_reward: Vec<f64>,
+    estimates: Estimates,
     convergence: Convergence,
     out: PathBuf,
 }
@@ -52,6 +55,36 @@ struct Facts {
     verdict: String,
 }
 
+/// One reward instead of many.
+#[derive(Debug, Clone, Serialize)]
+struct Estimates {
+    /// The mean of the draws.
+    mean_reward: Vec<f64>,
+    /// The most probable weights, by optimisation.
+    map_reward: Vec<f64>,
+    map_log_likelihood: f64,
+    /// Whether no other weights are as probable.
+    map_unique: bool,
+    /// The best of the draws: the paper's MAP.
+    best_of_chain_reward: Vec<f64>,
+    best_of_chain_log_likelihood: f64,
+}
+
+impl Estimates {
+    fn new(problem: &Problem<'_>, sampled: &Sampled) -> Result<Self> {
+        let map = maximum_a_posteriori(problem)?;
+        let best = best_of_chain(sampled);
+        Ok(Self {
+            mean_reward: sampled.draws.mean(),
+            map_reward: map.weights,
+            map_log_likelihood: map.log_likelihood,
+            map_unique: map.unique,
+            best_of_chain_reward: best.weights,
+            best_of_chain_log_likelihood: best.log_likelihood,
+        })
+    }
+}
+
 /// What the clock said.
 #[derive(Debug, Clone, Copy, Serialize)]
 struct Times {
@@ -62,7 +95,7 @@ struct Times {
 }
 
 impl SampleReport {
-    pub(crate) fn new(inputs: &SummaryInputs<'_>, run: &Run) -> Self {
+    pub(crate) fn new(inputs: &SummaryInputs<'_>, run: &Run) -> Result<Self> {
         let (sampled, convergence) = (&run.sampled, &run.convergence);
         let acceptance = sampled
             .acceptance
@@ -101,13 +134,13 @@ impl SampleReport {
             sampling_seconds: timing.sampling_seconds,
             diagnostics_seconds: timing.diagnostics_seconds,
         };
-        Self {
+        Ok(Self {
             facts,
             times,
-            mean_reward: sampled.draws.mean(),
+            estimates: Estimates::new(inputs.problem, sampled)?,
             convergence: convergence.clone(),
             out: inputs.out.to_owned(),
-        }
+        })
     }
 
     pub(crate) fn outcome(&self) -> Outcome {
@@ -136,16 +169,21 @@ impl SampleReport {
     }
 
     /// What is kept beside the draws.
-    pub(crate) fn summary(&self) -> Value {
+    pub(crate) fn summary(&self, log_likelihood_kept: bool) -> Value {
         #[derive(Serialize)]
         struct Kept<'a> {
             #[serde(flatten)]
             facts: &'a Facts,
-            mean_reward: &'a [f64],
+            log_likelihood_kept: bool,
+            #[serde(flatten)]
+            estimates: &'a Estimates,
+            brex: &'static str,
         }
         let kept = Kept {
             facts: &self.facts,
-            mean_reward: &self.mean_reward,
+            log_likelihood_kept,
+            estimates: &self.estimates,
+            brex: env!("CARGO_PKG_VERSION"),
         };
         serde_json::to_value(kept).unwrap_or(Value::Null)
     }

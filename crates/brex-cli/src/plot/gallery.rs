@@ -101,7 +101,7 @@ fn gallery_of_orders_of_magnitude() {
     rows[0].bound = None;
     let svg = ridgeline(rows);
     assert!(svg.contains("logarithmic away from zero"));
-    assert!(svg.contains("refused"));
+    assert!(svg.contains("not converged"));
     check("magnitudes", &svg);
 }
 

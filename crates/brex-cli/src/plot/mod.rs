@@ -6,6 +6,7 @@
 //! themselves, `ridgeline` and `chart`.
 
 mod canvas;
+#[allow(dead_code)]
 mod chart;
 mod density;
 mod font;

@@ -192,7 +192,7 @@ impl Ridge {
     fn bound_label(&self) -> String {
         match self.bound {
             Some(bound) => signed(&numbers::with_error(bound.value, bound.error)),
-            None => "refused".to_owned(),
+            None => "not converged".to_owned(),
         }
     }
 

@@ -1,0 +1,197 @@
+//! `brex evaluate` and `brex export` on draws that are known.
+
+mod common;
+
+use common::{POLICIES, Sandbox, draws, noise, npy};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+
+const EVALUATE: &str = "evaluate --posterior draws.npy --policies policies.json";
+
+fn sandbox() -> Sandbox {
+    let sandbox = Sandbox::new();
+    sandbox.write("draws.npy", draws());
+    sandbox.write("policies.json", POLICIES);
+    sandbox
+}
+
+#[test]
+fn the_table_has_the_best_bound_first() {
+    let ran = sandbox().brex(EVALUATE).expect(0);
+    insta::assert_snapshot!(ran.seen());
+}
+
+#[test]
+fn several_deltas() {
+    let ran = sandbox()
+        .brex(&format!("{EVALUATE} --delta 0.01,0.25"))
+        .expect(0);
+    insta::assert_snapshot!(ran.seen());
+}
+
+#[test]
+fn the_numbers_are_those_of_the_definitions() {
+    let ran = sandbox()
+        .brex(&format!("{EVALUATE} --json --delta 0.05 --delta 0.1"))
+        .expect(0);
+    let found = ran.json();
+    let values = noise(12_000, 1);
+    let weights: Vec<[f64; 3]> = values
+        .chunks(3)
+        .map(|z| [1.0 + 0.2 * z[0], 0.5 + 0.3 * z[1], 0.5 * z[2]])
+        .collect();
+    for (policy, phi) in [("fast", [4.0, 0.5, 0.0]), ("high", [1.0, 2.0, 0.1])] {
+        let mut returns: Vec<f64> = weights
+            .iter()
+            .map(|w| w.iter().zip(phi).map(|(w, x)| w * x).sum())
+            .collect();
+        returns.sort_by(f64::total_cmp);
+        let entries = found.as_array().unwrap();
+        let entry = entries
+            .iter()
+            .find(|entry| entry["policy"] == policy)
+            .unwrap();
+        let close = |key: &str, expected: f64| {
+            let value = entry[key].as_f64().unwrap();
+            assert!(
+                (value - expected).abs() < 1e-9,
+                "{policy} {key}: {value} {expected}"
+            );
+        };
+        let mean = returns.iter().sum::<f64>() / 4000.0;
+        close("mean", mean);
+        close("var", returns[200]);
+        let square = returns.iter().map(|r| (r - mean).powi(2)).sum::<f64>();
+        close("sd", (square / 3999.0).sqrt());
+        assert_eq!(entry["bounds"][1]["var"].as_f64().unwrap(), returns[400]);
+        assert!(entry["var_mcse"].as_f64().unwrap() > 0.0);
+        assert!(entry["cvar"].as_f64().unwrap() < entry["var"].as_f64().unwrap());
+        assert!(entry["cvar_mcse"].as_f64().unwrap() > 0.0);
+        assert_eq!(entry["converged"], true);
+    }
+}
+
+#[test]
+fn draws_of_others_that_look_bad_are_shown_with_a_warning() {
+    let sandbox = sandbox();
+    // A slow drift: hardly any effective draws.
+    let values: Vec<f64> = (0..3000).map(|i| f64::from(i) / 1000.0).collect();
+    sandbox.write("draws.npy", npy(&[1000, 3], &values));
+    let ran = sandbox.brex(&format!("{EVALUATE} --json")).expect(0);
+    assert!(ran.stderr.contains("warning:"), "{}", ran.stderr);
+    let first = &ran.json()[0];
+    assert_eq!(first["converged"], false);
+    assert!(first["var"].is_number() && first["reason"].is_string());
+    let ran = sandbox.brex(EVALUATE).expect(0);
+    insta::assert_snapshot!(ran.seen());
+}
+
+#[test]
+fn figures_are_written_in_both_formats() {
+    let sandbox = sandbox();
+    sandbox
+        .brex(&format!("{EVALUATE} --plot p.svg --out e.json"))
+        .expect(0);
+    let svg = sandbox.read("p.svg");
+    assert!(svg.starts_with("<svg") && svg.contains("5 % of the posterior lies below the bound"));
+    assert!(svg.contains(">fast<") && svg.contains(">odd<"));
+    sandbox
+        .brex(&format!("{EVALUATE} --plot p.png --delta 0.1"))
+        .expect(0);
+    let png = std::fs::read(sandbox.path("p.png")).unwrap();
+    assert!(png.starts_with(b"\x89PNG\r\n"));
+    let kept: serde_json::Value = serde_json::from_str(&sandbox.read("e.json")).unwrap();
+    assert_eq!(kept, sandbox.brex(&format!("{EVALUATE} --json")).json());
+    // With --force the same again.
+    sandbox
+        .brex(&format!("{EVALUATE} --plot p.svg --force"))
+        .expect(0);
+    assert_eq!(sandbox.read("p.svg"), svg);
+}
+
+#[test]
+fn nobody_reading_is_not_a_panic() {
+    let sandbox = sandbox();
+    let mut child = sandbox
+        .command(EVALUATE)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(child.stdout.take());
+    let output = child.wait_with_output().unwrap();
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert!(!stderr.contains("panicked"), "{stderr}");
+    assert_eq!(output.status.code(), Some(0), "{stderr}");
+}
+
+#[test]
+fn a_rewritten_export_is_the_same_array() {
+    let sandbox = sandbox();
+    let ran = sandbox
+        .brex("export --posterior draws.npy --draws again.npy")
+        .expect(0);
+    assert_eq!(
+        ran.stdout,
+        "again.npy: 4,000 draws (1 chains, in order) x 3 features\n"
+    );
+    let again = std::fs::read(sandbox.path("again.npy")).unwrap();
+    let values = |bytes: &[u8]| bytes[bytes.len() - 4000 * 3 * 8..].to_vec();
+    assert_eq!(values(&again), values(&draws()));
+    sandbox
+        .brex("export --posterior draws.npy --draws again.npy --force")
+        .expect(0);
+    sandbox
+        .brex("export --posterior draws.npy --draws again.txt")
+        .expect(2);
+}
+
+/// The published data, at `BREX_REFERENCE` or in `shared/reference` beside the repository.
+fn reference(name: &str) -> Option<PathBuf> {
+    let manifest = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let beside = manifest
+        .ancestors()
+        .map(|above| above.join("shared/reference"));
+    let named = std::env::var_os("BREX_REFERENCE").map(PathBuf::from);
+    let found = named
+        .into_iter()
+        .chain(beside)
+        .map(|folder| folder.join(name));
+    let found = found.into_iter().find(|path| path.exists());
+    if found.is_none() {
+        let _ = writeln!(
+            std::io::stderr(),
+            "skipped: no reference data {name}; set BREX_REFERENCE"
+        );
+    }
+    found
+}
+
+#[test]
+fn the_published_breakout_chain_gives_the_published_bounds() {
+    let Some(folder) = reference("breakout-chain") else {
+        return;
+    };
+    let sandbox = Sandbox::new();
+    let output = sandbox
+        .command("evaluate --json --posterior")
+        .arg(folder.join("draws.npy"))
+        .arg("--policies")
+        .arg(folder.join("policies.json"))
+        .output()
+        .unwrap();
+    let ran = common::Ran::from(output).expect(0);
+    let text = std::fs::read_to_string(folder.join("policies.json")).unwrap();
+    let expected: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let expected = expected.as_object().unwrap();
+    let found = ran.json();
+    assert_eq!(found.as_array().unwrap().len(), expected.len());
+    for entry in found.as_array().unwrap() {
+        let published = &expected[entry["policy"].as_str().unwrap()];
+        let mean = published["mean"].as_f64().unwrap();
+        let var = published["var05"].as_f64().unwrap();
+        assert!((entry["mean"].as_f64().unwrap() - mean).abs() < 1e-9);
+        assert!((entry["var"].as_f64().unwrap() - var).abs() < 1e-9);
+    }
+}
