@@ -69,7 +69,7 @@ pub enum StoreError {
         problem: String,
     },
     /// The file claims to hold far more than its size can account for.
-    #[error("{}: claims {claimed} bytes of data in a file of {size} bytes; refused as damaged or hostile", path.display())]
+    #[error("{}: claims {claimed} bytes of data in a file of {size} bytes; refused as damaged or hostile; if it is genuine, save it as .npy", path.display())]
     Inflated {
         /// The file.
         path: PathBuf,

@@ -130,12 +130,12 @@ fn kind(path: &Path, descriptor: &ColumnDescriptor) -> Result<Kind, StoreError> 
     kind.ok_or_else(|| StoreError::Missing {
         path: path.to_owned(),
         problem: format!(
-            "column `{}` is {}; expected numbers; drop the column",
+            "column `{}` is {}; expected numbers; convert it to double or drop it",
             descriptor.path().string(),
-            if nested {
-                "nested".to_owned()
-            } else {
-                format!("of type {}", descriptor.physical_type()).to_lowercase()
+            match converted.as_str() {
+                _ if nested => "nested".to_owned(),
+                "NONE" => format!("of type {}", descriptor.physical_type()).to_lowercase(),
+                other => format!("of type {other}").to_lowercase(),
             }
         ),
     })

@@ -68,7 +68,7 @@ def archive(entries, method=zipfile.ZIP_DEFLATED):
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", method) as file:
         for name, data in entries:
-            file.writestr(name, data)
+            file.writestr(zipfile.ZipInfo(name), data, compress_type=method)
     return buffer.getvalue()
 
 
