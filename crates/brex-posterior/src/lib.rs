@@ -1,4 +1,38 @@
-//! The posterior over reward weights.
+//! The posterior over reward weights, given preferences between trajectories.
+//!
+//! Implements the inference of Bayesian Reward Extrapolation (Brown, Coleman, Srinivasan and Niekum,
+//! ICML 2020): rewards are linear in features, `R(s) = w . phi(s)`; returns are dot products with
+//! cached feature sums; comparisons follow Bradley and Terry; and what the draws of `w` say about a
+//! policy's return becomes a bound. Past the paper there are samplers that converge, diagnostics that
+//! say whether they did (Vehtari and others 2021), and bounds with Monte-Carlo errors.
+//!
+//! ```
+//! use brex_core::{Matrix, Policy, Preferences};
+//! use brex_posterior::{EvaluateOptions, Hmc, Prior, Problem, SampleOptions, evaluate, sample};
+//! use std::ops::ControlFlow;
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! // Four trajectories with two features each, ranked from worst to best.
+//! let features = Matrix::new(4, 2, vec![1.0, 4.0, 2.0, 3.0, 5.0, 3.5, 7.0, 1.0])?;
+//! let preferences = Preferences::full_ranking(4);
+//! let problem = Problem::new(&features, &preferences, Prior::Sphere, 1.0)?;
+//!
+//! let watch = |_: &_| ControlFlow::Continue(());
+//! let run = sample(&problem, &Hmc::default(), &SampleOptions::default(), None, &watch)?;
+//! assert!(run.convergence.converged);
+//!
+//! let policies = [
+//!     Policy::new("sure", Matrix::new(1, 2, vec![6.0, 2.0])?, None)?,
+//!     Policy::new("risky", Matrix::new(1, 2, vec![6.0, -9.0])?, None)?,
+//! ];
+//! let evaluation = evaluate(&run.sampled.draws, &policies, &EvaluateOptions::default())?;
+//! for policy in &evaluation.policies {
+//!     let bound = &policy.bounds[0];
+//!     println!("{}: {:.1} ± {:.1}", policy.name, bound.var, bound.var_mcse);
+//! }
+//! # Ok(())
+//! # }
+//! ```
 
 mod algebra;
 mod approximation;

@@ -50,6 +50,43 @@ pub(crate) struct Frame {
     pub(crate) scale: Vec<f64>,
     /// The half-space `wall . x >= 0`.
     pub(crate) wall: Option<Vec<f64>>,
+    /// Whether the coordinates were turned since the rest was computed from the problem.
+    turned: bool,
+}
+
+/// Where the posterior is in `x`, and how wide along the columns of `rotation`.
+struct Law {
+    rotation: Matrix,
+    centre: Vec<f64>,
+    scale: Vec<f64>,
+}
+
+impl Law {
+    /// In the direction form the length of `x` is free, with a standard deviation near
+    /// `sqrt(1/2)` whatever the data say; the approximation took it for fixed. Puts that right,
+    /// with `radius` for the length.
+    fn release_radius(&mut self, radius: f64) -> Result<(), DecompositionError> {
+        let length = self.centre.iter().map(|v| v * v).sum::<f64>().sqrt();
+        if length < 0.1 * radius {
+            return Ok(());
+        }
+        self.centre.iter_mut().for_each(|v| *v *= radius / length);
+        let d = self.centre.len();
+        let out: Vec<f64> = self.centre.iter().map(|v| v / radius).collect();
+        // Precision p = T P T + 2 out out', T = 1 - out out', P diagonal.
+        let diagonal: Vec<f64> = self.scale.iter().map(|s| s.powi(-2)).collect();
+        let p_out: Vec<f64> = (0..d).map(|i| diagonal[i] * out[i]).collect();
+        let out_p_out: f64 = (0..d).map(|i| out[i] * p_out[i]).sum();
+        let precision = Matrix::from_fn(d, d, |i, j| {
+            let kept = if i == j { diagonal[i] } else { 0.0 };
+            kept - out[i] * p_out[j] - p_out[i] * out[j] + (out_p_out + 2.0) * out[i] * out[j]
+        });
+        let (values, turn) = algebra::symmetric_eigen(&precision)?;
+        self.rotation = algebra::product(&self.rotation, &turn);
+        self.centre = algebra::transposed_times(&turn, &self.centre);
+        self.scale = values.iter().map(|v| v.max(1e-12).powf(-0.5)).collect();
+        Ok(())
+    }
 }
 
 impl Frame {
@@ -91,69 +128,36 @@ impl Frame {
             }
             None => Approximation::fit(&compared, seen, beta, precision)?,
         };
-        let basis = match basis {
-            Some(basis) => algebra::product(&basis, &fit.rotation),
-            None => fit.rotation.clone(),
-        };
-        let wall = problem.half_space().map(|row| wall_normal(&basis, row));
-        let mut returns = algebra::product(seen, &fit.rotation);
-        returns.as_mut_slice().iter_mut().for_each(|v| *v *= beta);
         // From weights to x: the length that weights of the seen directions are divided by.
         let stretch = match form {
             Form::Collapsed { .. } => (fit.kappa / unseen as f64).sqrt(),
             Form::Direction { away } => (k as f64 + away).sqrt(),
             Form::Flat { .. } => 1.0,
         };
-        let mut frame = Self {
-            form,
-            pairs: compared.pairs,
-            returns,
-            basis,
+        let mut law = Law {
             centre: fit.centre.iter().map(|y| stretch * y).collect(),
             scale: fit.variance.iter().map(|v| stretch * v.sqrt()).collect(),
-            wall,
+            rotation: fit.rotation,
         };
-        if let Form::Direction { away } = form {
-            frame.release_radius(k as f64 + away)?;
+        if let Form::Direction { .. } = form {
+            law.release_radius(stretch)?;
         }
-        Ok(frame)
+        let basis = match basis {
+            Some(basis) => algebra::product(&basis, &law.rotation),
+            None => law.rotation,
+        };
+        Ok(Self::assemble(
+            problem, compared, basis, law.centre, law.scale,
+        ))
     }
 
     pub(crate) fn dim(&self) -> usize {
         self.centre.len()
     }
 
-    /// In the direction form the length of `x` is free, with a standard deviation near
-    /// `sqrt(1/2)` whatever the data say; the approximation took it for fixed. Puts that right.
-    fn release_radius(&mut self, radius_square: f64) -> Result<(), DecompositionError> {
-        let length = self.centre.iter().map(|v| v * v).sum::<f64>().sqrt();
-        if length < 0.1 * radius_square.sqrt() {
-            return Ok(());
-        }
-        let stretch = radius_square.sqrt() / length;
-        self.centre.iter_mut().for_each(|v| *v *= stretch);
-        let d = self.dim();
-        let out: Vec<f64> = self
-            .centre
-            .iter()
-            .map(|v| v / radius_square.sqrt())
-            .collect();
-        // Precision p = T P T + 2 out out', T = 1 - out out', P diagonal.
-        let diagonal: Vec<f64> = self.scale.iter().map(|s| s.powi(-2)).collect();
-        let p_out: Vec<f64> = (0..d).map(|i| diagonal[i] * out[i]).collect();
-        let out_p_out: f64 = (0..d).map(|i| out[i] * p_out[i]).sum();
-        let precision = Matrix::from_fn(d, d, |i, j| {
-            let kept = if i == j { diagonal[i] } else { 0.0 };
-            kept - out[i] * p_out[j] - p_out[i] * out[j] + (out_p_out + 2.0) * out[i] * out[j]
-        });
-        let (values, rotation) = algebra::symmetric_eigen(&precision)?;
-        self.rotate(&rotation);
-        self.scale = values.iter().map(|v| v.max(1e-12).powf(-0.5)).collect();
-        Ok(())
-    }
-
     /// Turns the coordinates: column `j` of `rotation` is the new direction `j`.
     fn rotate(&mut self, rotation: &Matrix) {
+        self.turned = true;
         self.basis = algebra::product(&self.basis, rotation);
         self.returns = algebra::product(&self.returns, rotation);
         self.centre = algebra::transposed_times(rotation, &self.centre);
@@ -162,26 +166,34 @@ impl Frame {
         }
     }
 
-    /// The frame with these coordinates, which a frame of the same problem had. Everything else
-    /// follows from them and from the problem, to the last bit.
+    /// The frame with these coordinates. Everything else follows from them and from the problem, to
+    /// the last bit, so that they are all that has to be saved.
     pub(crate) fn restore(
         problem: &Problem<'_>,
         basis: Matrix,
         centre: Vec<f64>,
         scale: Vec<f64>,
     ) -> Self {
+        Self::assemble(problem, Compared::new(problem), basis, centre, scale)
+    }
+
+    fn assemble(
+        problem: &Problem<'_>,
+        compared: Compared,
+        basis: Matrix,
+        centre: Vec<f64>,
+        scale: Vec<f64>,
+    ) -> Self {
+        let k = problem.dim();
         let form = match problem.prior() {
             Prior::Gaussian { scale } => Form::Flat {
                 precision: scale.powi(-2),
             },
-            _ if basis.cols() < basis.rows() => Form::Collapsed {
-                k: problem.dim() as f64,
-            },
+            _ if basis.cols() < k => Form::Collapsed { k: k as f64 },
             _ => Form::Direction {
-                away: away_from_origin(problem.dim()),
+                away: away_from_origin(k),
             },
         };
-        let compared = Compared::new(problem);
         let mut returns = algebra::product(&compared.features, &basis);
         let beta = problem.beta();
         returns.as_mut_slice().iter_mut().for_each(|v| *v *= beta);
@@ -193,20 +205,25 @@ impl Frame {
             basis,
             centre,
             scale,
+            turned: false,
         }
     }
 
-    /// Computes what follows from the coordinates again, so that [`Self::restore`] gives the same.
-    pub(crate) fn anchor(&mut self, problem: &Problem<'_>) {
-        let take = std::mem::take;
-        let basis = std::mem::replace(&mut self.basis, Matrix::zeros(0, 0));
-        self.returns = Matrix::zeros(0, 0);
-        *self = Self::restore(
-            problem,
-            basis,
-            take(&mut self.centre),
-            take(&mut self.scale),
-        );
+    /// Computes what follows from the coordinates again if they were turned since, so that
+    /// [`Self::restore`] gives the same; says whether it had to.
+    pub(crate) fn anchor(&mut self, problem: &Problem<'_>) -> bool {
+        let turned = self.turned;
+        if turned {
+            let take = std::mem::take;
+            let basis = std::mem::replace(&mut self.basis, Matrix::zeros(0, 0));
+            *self = Self::restore(
+                problem,
+                basis,
+                take(&mut self.centre),
+                take(&mut self.scale),
+            );
+        }
+        turned
     }
 
     /// Moves the centre to the mean of draws (in `u`) and stretches each coordinate to their

@@ -20,6 +20,9 @@ const TARGET_ACCEPTANCE: f64 = 0.9;
 /// The largest angle between kicks: more than a whole trajectory.
 const LARGEST_ANGLE: f64 = 2.0;
 
+/// Where the tuning starts.
+const FIRST_ANGLE: f64 = 0.5;
+
 /// Dual averaging of the logarithm of the angle.
 #[derive(Debug, Clone)]
 pub(crate) struct AngleTuner {
@@ -147,7 +150,7 @@ impl<const L: usize> Pilot<L> {
         let dim = frame.dim();
         Self {
             schedule: Schedule::new(dim, rounds),
-            angle: (dim.max(1) as f64).powf(-0.25).min(0.5),
+            angle: FIRST_ANGLE,
             rescue: Rescue::default(),
             done: 0,
             frame,
@@ -172,8 +175,9 @@ impl<const L: usize> Pilot<L> {
             adapt(&mut self.frame, &moments, &mut self.group)?;
             self.compile();
         }
-        self.frame.anchor(problem);
-        self.compile();
+        if self.frame.anchor(problem) {
+            self.compile();
+        }
         self.tune(schedule.tune, None, &tell)
     }
 
