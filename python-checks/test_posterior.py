@@ -41,7 +41,8 @@ def test_log_likelihoods_are_those_of_the_model(run, problem):
 
 
 def test_arviz_opens_it(run):
-    data = az.from_zarr(str(run.folder / "posterior.zarr"))
+    tree = xr.open_datatree(run.folder / "posterior.zarr", engine="zarr", consolidated=False)
+    data = az.InferenceData.from_datatree(tree)
     assert data.posterior["w"].shape == (8, 1000, 64)
     summary = az.summary(data, var_names=["w"])
     assert len(summary) == 64
@@ -49,12 +50,11 @@ def test_arviz_opens_it(run):
 
 
 def test_rhat_and_ess_agree_with_arviz(run, problem):
-    """The worst over all that brex watches: weights, log likelihood, returns of trajectories."""
+    """The worst over all weights and all returns of trajectories, and those of the likelihood."""
     weights = group(run, "posterior")["w"].values
-    likelihood = group(run, "sample_stats")["log_likelihood"].values[..., None]
     returns = weights @ problem.features.T
-    values = np.concatenate([weights, likelihood, returns], axis=2)
-    data = az.from_dict({"x": values})
+    data = az.from_dict({"x": np.concatenate([weights, returns], axis=2)})
+    likelihood = group(run, "sample_stats")["log_likelihood"].values
     worst = lambda result, by: float(by(result["x"].values))
     delta = run.report["delta"]
     checks = {
@@ -62,6 +62,8 @@ def test_rhat_and_ess_agree_with_arviz(run, problem):
         "min_ess_bulk": worst(az.ess(data, method="bulk"), np.min),
         "min_ess_tail": worst(az.ess(data, method="tail"), np.min),
         "min_ess_quantile": worst(az.ess(data, method="quantile", prob=delta), np.min),
+        "log_likelihood_rhat": float(az.rhat(likelihood)),
+        "log_likelihood_ess_bulk": float(az.ess(likelihood, method="bulk")),
     }
     for name, expected in checks.items():
         assert run.report[name] == pytest.approx(expected, rel=0.01), name

@@ -184,15 +184,28 @@ fn bench(project: &Project, arguments: &[String]) -> Result<()> {
 }
 
 fn peers(project: &Project, arguments: &[String]) -> Result<()> {
+    let named = arguments
+        .iter()
+        .filter(|word| ["S", "M", "L"].contains(&word.as_str()));
+    let mut problems: Vec<&str> = named.map(String::as_str).collect();
+    if problems.is_empty() {
+        problems.push("S");
+    }
+    let folder = project.target.join("problems");
     let mut steps = Steps::new();
     steps.run(
         "build",
         project.cargo(&split("build --release -p brex-cli")),
     )?;
+    let mut write = project.cargo(&split("bench -p brex-posterior --bench samplers --"));
+    write.args(&problems).arg("--write").arg(&folder);
+    steps.run("problems", write)?;
     let interpreter = steps.call("environment", || project.peers_environment().ensure())?;
     let mut command = Command::new(interpreter);
     command
         .arg(project.root.join("benches/peers.py"))
+        .arg("--problems")
+        .arg(&folder)
         .args(arguments)
         .current_dir(&project.root)
         .env("BREX_BIN", project.brex());

@@ -48,6 +48,8 @@ struct Facts {
     min_ess_tail: f64,
     delta: f64,
     min_ess_quantile: f64,
+    log_likelihood_rhat: f64,
+    log_likelihood_ess_bulk: f64,
     acceptance: f64,
     divergences: usize,
     stopped: bool,
@@ -117,6 +119,8 @@ impl SampleReport {
             min_ess_tail: convergence.min_ess_tail,
             delta: inputs.delta,
             min_ess_quantile: convergence.min_ess_quantile,
+            log_likelihood_rhat: convergence.log_likelihood_rhat,
+            log_likelihood_ess_bulk: convergence.log_likelihood_ess_bulk,
             acceptance: acceptance / sampled.acceptance.len().max(1) as f64,
             divergences: sampled
                 .diverging
@@ -217,7 +221,7 @@ impl SampleReport {
         let found = &self.convergence;
         table.row([
             "R-hat".to_owned(),
-            numbers::fixed(found.max_rhat, 4),
+            rhat(found.max_rhat),
             format!("< {RHAT_LIMIT}"),
             found.max_rhat_of.to_string(),
         ]);
@@ -256,12 +260,25 @@ impl SampleReport {
     }
 }
 
+/// R-hat with as many digits as it takes to see on which side of the limit it is.
+fn rhat(value: f64) -> String {
+    let shown = |decimals: usize| numbers::fixed(value, decimals);
+    let below = |text: &str| text.parse::<f64>().is_ok_and(|shown| shown < RHAT_LIMIT);
+    let faithful = (4..8)
+        .map(shown)
+        .find(|text| below(text) == (value < RHAT_LIMIT));
+    faithful.unwrap_or_else(|| shown(8))
+}
+
 /// The verdict in words, with what was reached.
 fn verdict(found: &Convergence) -> String {
+    if found.converged && found.max_rhat.is_nan() {
+        return "converged: the prior and the preferences leave only one answer".to_owned();
+    }
     if found.converged {
         return format!(
-            "converged: R-hat {:.4}, at least {:.0} effective draws for every quantity",
-            found.max_rhat,
+            "converged: R-hat {}, at least {:.0} effective draws for every quantity",
+            rhat(found.max_rhat),
             found.min_ess_quantile.min(found.min_ess_tail)
         );
     }
@@ -270,8 +287,9 @@ fn verdict(found: &Convergence) -> String {
         reasons.push("R-hat is unknown (too few draws, or draws that never change)".to_owned());
     } else if found.max_rhat >= RHAT_LIMIT {
         reasons.push(format!(
-            "R-hat of the {} is {:.3}, {RHAT_LIMIT} or more",
-            found.max_rhat_of, found.max_rhat
+            "R-hat of the {} is {}, {RHAT_LIMIT} or more",
+            found.max_rhat_of,
+            rhat(found.max_rhat)
         ));
     }
     if found.min_ess_quantile < ESS_LIMIT {
@@ -290,4 +308,18 @@ fn verdict(found: &Convergence) -> String {
         "not converged: {}; do not trust bounds from these draws",
         reasons.join("; ")
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rhat_is_never_rounded_across_its_limit() {
+        assert_eq!(rhat(1.002_345), "1.0023");
+        assert_eq!(rhat(1.009_96), "1.00996");
+        assert_eq!(rhat(1.01), "1.0100");
+        assert_eq!(rhat(1.0100), "1.0100");
+        assert_eq!(rhat(f64::NAN), "NaN");
+    }
 }
