@@ -38,6 +38,7 @@ mod algebra;
 mod approximation;
 mod bounds;
 mod convergence;
+mod coverage;
 mod inspect;
 mod knowledge;
 mod lanes;
@@ -58,6 +59,7 @@ pub use bounds::{
 pub use convergence::{
     Convergence, ESS_LIMIT, MOST_RETURNS, Quantity, RHAT_LIMIT, check_convergence,
 };
+pub use coverage::{CoverageOptions, CoverageRow, Departure, Judged, coverage};
 pub use inspect::{
     Answers, ComparisonGraph, Contradiction, Cycle, Degrees, FeatureScale, Inspection, cycles,
     inspect, lowest_ranked,

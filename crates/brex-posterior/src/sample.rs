@@ -147,7 +147,7 @@ pub fn sample(
             return Err(SampleError::Stopped);
         }
         let clock = Instant::now();
-        let mut sampled = store.take(running.save());
+        let mut sampled = store.take(running.save())?;
         if running.log_likelihood_is_rough() {
             sampled.log_likelihood = exact_log_likelihood(problem, &sampled.draws);
         }
@@ -350,15 +350,16 @@ impl Store {
         self.filled += count;
     }
 
-    fn take(mut self, state: SavedState) -> Sampled {
+    fn take(mut self, state: SavedState) -> Result<Sampled, SampleError> {
         self.resize(self.filled);
-        Sampled {
-            draws: Draws::new(self.chains, self.filled, self.dim, self.weights)
-                .expect("the store is rectangular"),
+        let draws = Draws::new(self.chains, self.filled, self.dim, self.weights)
+            .map_err(|error| SampleError::State(error.to_string()))?;
+        Ok(Sampled {
+            draws,
             log_likelihood: self.log_likelihood,
             acceptance: self.acceptance,
             diverging: self.diverging,
             state,
-        }
+        })
     }
 }

@@ -60,6 +60,9 @@ pub enum SampleError {
     /// A saved state that does not belong to this sampler and problem.
     #[error("the saved state does not fit: {0}")]
     State(String),
+    /// Data that do not fit together.
+    #[error("the simulated data do not fit: {0}")]
+    Simulation(String),
     /// A setting out of range.
     #[error("{name} is {value}; expected {expected}")]
     Setting {
