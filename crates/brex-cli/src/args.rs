@@ -1,6 +1,6 @@
 //! The flags of the command, as clap sees them.
 
-use crate::commands::{check, evaluate, export, quickstart, sample};
+use crate::commands::{check, coverage, evaluate, export, quickstart, sample};
 use clap::builder::styling::{AnsiColor, Styles};
 use std::path::PathBuf;
 
@@ -39,6 +39,7 @@ pub(crate) enum Command {
     Sample(sample::Arguments),
     Evaluate(evaluate::Arguments),
     Export(export::Arguments),
+    Coverage(coverage::Arguments),
 }
 
 /// Flags that mean the same for every command.

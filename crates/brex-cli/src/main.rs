@@ -57,5 +57,6 @@ fn run(words: Vec<OsString>) -> Result<Outcome> {
         Command::Sample(arguments) => commands::sample::run(arguments, common),
         Command::Evaluate(arguments) => commands::evaluate::run(arguments, common),
         Command::Export(arguments) => commands::export::run(arguments, common),
+        Command::Coverage(arguments) => commands::coverage::run(arguments, common),
     })
 }

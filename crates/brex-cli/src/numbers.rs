@@ -8,7 +8,7 @@ pub(crate) fn with_error(value: f64, error: f64) -> String {
         return significant(value, 4);
     }
     let largest = value.abs().max(error);
-    if largest >= 1e7 || largest < 1e-3 {
+    if !(1e-3..1e7).contains(&largest) {
         let power = largest.log10().floor() as i32;
         let unit = 10.0_f64.powi(power);
         return format!("({})e{power}", with_error(value / unit, error / unit));

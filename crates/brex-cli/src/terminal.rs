@@ -11,6 +11,7 @@ pub(crate) struct Style {
 
 impl Style {
     /// Text without colour.
+    #[cfg(test)]
     pub(crate) const fn plain() -> Self {
         Self { colour: false }
     }

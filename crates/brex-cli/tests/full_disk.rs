@@ -2,6 +2,7 @@
 //! that lets the test make a small file system of its own, and says so where it cannot.
 
 #![cfg(target_os = "linux")]
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on should fail")]
 
 mod common;
 

@@ -291,7 +291,7 @@ impl Checked {
         } = self;
         let mut lines = Vec::new();
         let mut line = |key: &str, value: String| {
-            lines.push(format!("{} {value}", style.bold(&format!("{key:<12}"))))
+            lines.push(format!("{} {value}", style.bold(&format!("{key:<12}"))));
         };
         let ids = if inputs.features.ids().is_some() {
             ", with ids"

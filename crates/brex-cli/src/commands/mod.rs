@@ -2,6 +2,7 @@
 //! here.
 
 pub(crate) mod check;
+pub(crate) mod coverage;
 pub(crate) mod evaluate;
 mod evaluation_report;
 pub(crate) mod export;

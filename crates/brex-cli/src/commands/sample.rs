@@ -282,8 +282,8 @@ impl Arguments {
             set("policies", path(policies));
         }
         let sampling = &self.sampling;
-        set("sampler", name_of(sampling.sampler));
-        set("prior", name_of(self.model.prior));
+        set("sampler", name_of(&sampling.sampler));
+        set("prior", name_of(&self.model.prior));
         set("prior-scale", self.model.prior_scale.into());
         set("beta", self.model.beta.into());
         if let Some(lowest) = &self.model.lowest {
@@ -295,7 +295,7 @@ impl Arguments {
             toml::Value::Integer,
         );
         set("seed", seed);
-        set("log-likelihood", name_of(self.log_likelihood));
+        set("log-likelihood", name_of(&self.log_likelihood));
         let counts = [
             ("chains", sampling.chains),
             ("draws", sampling.draws),
@@ -321,7 +321,7 @@ impl Arguments {
 }
 
 /// What the command line calls a choice.
-fn name_of(choice: impl clap::ValueEnum) -> toml::Value {
+fn name_of(choice: &impl clap::ValueEnum) -> toml::Value {
     let name = choice.to_possible_value();
     let name = name.map_or(String::new(), |value| value.get_name().to_owned());
     toml::Value::String(name)

@@ -6,7 +6,6 @@
 //! themselves, `ridgeline` and `chart`.
 
 mod canvas;
-#[allow(dead_code)]
 mod chart;
 mod density;
 mod font;

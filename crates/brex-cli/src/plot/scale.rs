@@ -178,7 +178,7 @@ pub(crate) fn label(value: f64, decimals: usize) -> String {
         let text = format!("{size:e}");
         let (digits, power) = text.split_once('e').unwrap_or((&text, "0"));
         let digits: f64 = digits.parse().unwrap_or(1.0);
-        let digits = format!("{:.2}", digits);
+        let digits = format!("{digits:.2}");
         let digits = digits.trim_end_matches('0').trim_end_matches('.');
         return format!("{sign}{digits}e{}", power.replace('-', "−"));
     }

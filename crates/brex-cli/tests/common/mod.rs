@@ -1,6 +1,7 @@
 //! Runs the real binary in a temporary directory.
 
 #![allow(dead_code, reason = "every test file uses its own part of this")]
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on should fail")]
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
