@@ -222,7 +222,7 @@ fn number_of_chains(sampler: &dyn Sampler, options: &SampleOptions) -> Result<us
         }
         (Some(chains), Length::Exactly(total)) if total % chains != 0 => Err(uneven(total, chains)),
         (Some(chains), _) => Ok(chains),
-        (None, Length::Exactly(total)) => Ok((1..=sampler.default_chains())
+        (None, Length::Exactly(total)) => Ok((1..=sampler.chains_for(total))
             .rev()
             .find(|chains| total % chains == 0)
             .unwrap_or(1)),

@@ -111,6 +111,12 @@ pub trait Sampler: Sync {
     /// How many chains it runs unless told otherwise.
     fn default_chains(&self) -> usize;
 
+    /// The most chains it uses for exactly `draws` draws unless told otherwise.
+    fn chains_for(&self, draws: usize) -> usize {
+        let _ = draws;
+        self.default_chains()
+    }
+
     /// Draws per chain before convergence is looked at for the first time, and the most that are
     /// made unless told otherwise.
     fn default_draws(&self) -> (usize, usize);

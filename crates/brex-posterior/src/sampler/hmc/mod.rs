@@ -50,6 +50,11 @@ impl Sampler for Hmc {
         16
     }
 
+    /// Two groups for many draws, so that two threads can share them.
+    fn chains_for(&self, draws: usize) -> usize {
+        if draws >= 16_000 { 32 } else { 16 }
+    }
+
     fn default_draws(&self) -> (usize, usize) {
         (125, 20_000)
     }
