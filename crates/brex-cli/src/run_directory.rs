@@ -12,6 +12,7 @@ use brex_store::{
     AtomicDir, LogLikelihood, PosteriorFile, StatArray, StoreError, read_posterior, read_state,
     write_atomic, write_posterior, write_state,
 };
+use rayon::prelude::*;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -22,12 +23,12 @@ const SUMMARY: &str = "summary.json";
 const RUN: &str = "run.toml";
 
 /// The most log likelihoods of single comparisons that are written without being asked for.
-const MOST_LOG_LIKELIHOODS: usize = 1 << 28;
+const MOST_LOG_LIKELIHOODS: usize = 1 << 26;
 
 /// Whether to write the log likelihood of every comparison under every draw.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum KeepLogLikelihood {
-    /// If it takes at most 1 GiB
+    /// If it takes at most 256 MiB
     Auto,
     Always,
     Never,
@@ -87,14 +88,17 @@ impl RunDirectory<'_> {
         };
         let draws = &posterior.draws;
         let comparisons = problem.preferences().len();
-        let mut each = vec![0.0; comparisons];
         let mut fill = |chain: usize, block: std::ops::Range<usize>, out: &mut [f32]| {
-            for (draw, row) in block.zip(out.chunks_exact_mut(comparisons.max(1))) {
-                problem.log_likelihood_each(draws.get(chain, draw), &mut each);
-                for (out, value) in row.iter_mut().zip(&each) {
-                    *out = *value as f32;
-                }
-            }
+            let rows = out.par_chunks_exact_mut(comparisons.max(1)).enumerate();
+            rows.for_each_init(
+                || vec![0.0; comparisons],
+                |each, (offset, row)| {
+                    problem.log_likelihood_each(draws.get(chain, block.start + offset), each);
+                    for (out, value) in row.iter_mut().zip(each) {
+                        *out = *value as f32;
+                    }
+                },
+            );
         };
         let each = self.keep_log_likelihood.then_some(LogLikelihood {
             preferences: comparisons,

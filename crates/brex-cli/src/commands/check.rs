@@ -197,15 +197,18 @@ fn findings(inputs: &Inputs, inspection: &Inspection) -> Vec<Finding> {
         // Two trajectories in a circle are a contradiction, which is reported above.
         if members.len() > 2 {
             let size = plural(members.len(), "trajectory", "trajectories");
-            let shown = if example.len() > 2 {
-                let circle: Vec<String> = example.iter().chain(example.first()).map(name).collect();
-                printable(&circle.join(" < "))
+            let circle = if example.len() > 2 {
+                let circle = example.iter().chain(example.first()).map(name);
+                let circle: Vec<String> = circle.collect();
+                format!(": {}", printable(&circle.join(" < ")))
+            } else if members.len() <= MOST_EXAMPLES {
+                format!(": {}", examples(members.iter().map(name)))
             } else {
-                examples(members.iter().map(name))
+                String::new()
             };
             add(
                 Level::Note,
-                format!("preferences run in circles among {size}: {shown}"),
+                format!("preferences run in circles among {size}{circle}"),
             );
         }
     }

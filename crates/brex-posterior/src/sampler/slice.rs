@@ -157,10 +157,13 @@ impl scalar::Rule for SliceRule {
                     for (z, v) in z.iter_mut().zip(&at.other) {
                         *z = cosine * *z + sine * v;
                     }
-                    std::mem::swap(&mut at.returns, &mut at.trial);
+                    // From the new point itself and not from the ellipse: no rounding adds up, and
+                    // a chain that is taken up again goes on exactly as it would have.
                     at.square = z.iter().map(|z| z * z).sum();
                     at.worst = target.worst(z);
-                    at.log_likelihood = value;
+                    target.returns(z, &mut at.returns);
+                    let factor = self.factor(at.square);
+                    at.log_likelihood = target.scaled_log_likelihood(&at.returns, factor);
                     return 1.0 / tries;
                 }
             }
