@@ -104,6 +104,16 @@ pub fn check_convergence(
     summarise(&all, &own, accepted)
 }
 
+/// The effective sample size of a quantile. Where it is unknown because the quantile is the largest
+/// value of all, as with a single weight that is -1 or 1, that of the bulk stands in.
+fn or_bulk(diagnosis: &Diagnosis, ess: f64) -> f64 {
+    if ess.is_nan() {
+        diagnosis.ess_bulk
+    } else {
+        ess
+    }
+}
+
 fn summarise(
     all: &[(Quantity, Diagnosis)],
     log_likelihood: &Diagnosis,
@@ -118,9 +128,9 @@ fn summarise(
             .unwrap_or((Quantity::Weight(0), f64::NAN))
     };
     let (max_rhat_of, max_rhat) = worst(|d| d.rhat);
-    let quantile_ess = worst(|d| -d.quantiles[0].ess);
+    let quantile_ess = worst(|d| -or_bulk(d, d.quantiles[0].ess));
     let min_ess_quantile = -quantile_ess.1;
-    let min_ess_tail = -worst(|d| -d.ess_tail).1;
+    let min_ess_tail = -worst(|d| -or_bulk(d, d.ess_tail)).1;
     let constant = all.len() - moving().count();
     // Chains that move while nothing changes: the prior and the data leave one answer.
     let certain = constant == all.len() && accepted > 0.1;

@@ -31,6 +31,8 @@ pub(crate) struct Emitter {
 /// Scratch space of one group.
 #[derive(Debug, Clone)]
 pub(crate) struct EmitWork<const L: usize> {
+    /// The position on the allowed side of the wall.
+    inside: Vec<Lanes<L>>,
     seen: Vec<Lanes<L>>,
     normal: Vec<Lanes<L>>,
     projected: Vec<Lanes<L>>,
@@ -57,6 +59,7 @@ impl Emitter {
         let lanes = |count| vec![Lanes::ZERO; count];
         let (k, d) = (self.basis.rows(), self.basis.cols());
         EmitWork {
+            inside: lanes(d),
             seen: lanes(d),
             normal: lanes(k),
             projected: lanes(d),
@@ -73,7 +76,9 @@ impl Emitter {
         random: &mut LaneRandom<L>,
         work: &mut EmitWork<L>,
     ) {
-        let h = kernel.seen_weights(position, &mut work.seen);
+        work.inside.copy_from_slice(position);
+        kernel.fold(&mut work.inside);
+        let h = kernel.seen_weights(&work.inside, &mut work.seen);
         let length = match self.unseen {
             Unseen::None => {
                 self.basis.times(&work.seen, |_| 0.0, &mut work.weights);

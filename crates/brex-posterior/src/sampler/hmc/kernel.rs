@@ -67,6 +67,9 @@ pub(crate) struct Kernel {
     edges: Vec<Edge>,
     /// The total weight of a comparison, if all have the same.
     total: Option<f32>,
+    /// In the direction form without a wall, how the answers lean along each coordinate: the sum
+    /// over comparisons of (weight for j - weight for i) (X_j - X_i).
+    lean: Option<Vec<f32>>,
 }
 
 /// Scratch space of one group of chains.
@@ -107,8 +110,19 @@ impl Kernel {
         });
         let total = frame.pairs.first().map(Pair::total);
         let total = total.filter(|total| frame.pairs.iter().all(|p| p.total() == *total));
+        let can_turn = matches!(frame.form, Form::Direction { .. }) && frame.wall.is_none();
+        let lean = can_turn.then(|| {
+            let mut net = vec![0.0; rows];
+            for pair in &frame.pairs {
+                net[pair.j] += pair.for_j - pair.for_i;
+                net[pair.i] -= pair.for_j - pair.for_i;
+            }
+            let lean = crate::algebra::transposed_times(&frame.returns, &net);
+            lean.iter().map(|v| *v as f32).collect()
+        });
         Self {
             form: frame.form,
+            lean,
             total: total.map(|total| total as f32),
             forward: Packed::from_fn(rows, d, entry),
             backward: Packed::from_fn(d, rows, |i, j| entry(j, i)),
@@ -173,24 +187,30 @@ impl Kernel {
         outside
     }
 
-    /// Folds a position together with the residual force there. The residual force is the mirrored
-    /// force plus `u`, and `u` is not mirrored about the origin, so it is taken out and put back.
+    /// How much the log likelihood changes from `u` to the opposite weights, where that is a move
+    /// worth offering: in the direction form without a wall. As `log sigma(g) - log sigma(-g) = g`,
+    /// it is linear in the returns.
     #[inline(always)]
-    pub(crate) fn fold_with_force<const L: usize>(
-        &self,
-        u: &mut [Lanes<L>],
-        force: &mut [Lanes<L>],
-    ) {
-        let Some((normal, _)) = &self.wall else {
-            return;
-        };
-        for (force, u) in force.iter_mut().zip(u.iter()) {
-            *force = *force - *u;
+    pub(crate) fn opposite<const L: usize>(&self, u: &[Lanes<L>]) -> Option<Lanes<L>> {
+        let lean = self.lean.as_ref()?;
+        let (mut along, mut square) = (Lanes::ZERO, Lanes::ZERO);
+        for (((u, c), s), lean) in u.iter().zip(&self.centre).zip(&self.scale).zip(lean) {
+            let x = u.scale_add(*s, Lanes::splat(*c));
+            along = x.scale_add(*lean, along);
+            square = x.mul_add(x, square);
         }
-        let outside = self.fold(u);
-        self.mirror(outside, normal, force);
-        for (force, u) in force.iter_mut().zip(u.iter()) {
-            *force = *force + *u;
+        Some(-along / sqrt(square.map(|x2| x2.max(1e-30))))
+    }
+
+    /// Changes the sign of `x` in the chosen lanes.
+    #[inline(always)]
+    pub(crate) fn turn_round<const L: usize>(&self, u: &mut [Lanes<L>], chosen: &[bool; L]) {
+        for ((u, c), s) in u.iter_mut().zip(&self.centre).zip(&self.scale) {
+            for lane in 0..L {
+                if chosen[lane] {
+                    u.0[lane] = -u.0[lane] - 2.0 * c / s;
+                }
+            }
         }
     }
 

@@ -187,9 +187,7 @@ impl<const L: usize> HmcChains<L> {
                         Lanes(std::array::from_fn(|lane| positions[at + lane]))
                     })
                     .collect();
-                let mut group = Group::new(&kernel, random, position);
-                group.refresh(&kernel);
-                Ok((group, emitter.work()))
+                Ok((Group::new(&kernel, random, position), emitter.work()))
             })
             .collect::<Result<_, SampleError>>()?;
         Ok(Self {

@@ -3,11 +3,15 @@
 //! The motion is split in two: under the standard normal law it is a rotation of position and
 //! momentum, solved exactly; what the target adds is given in kicks between rotations. Where the
 //! coordinates fit the posterior well, the kicks are small and a quarter turn, which forgets the
-//! starting point, takes few of them. A wall is handled by mirroring: the target is continued
-//! beyond it as in a mirror and positions are folded back, which is exact.
+//! starting point, takes few of them.
+//!
+//! A wall is handled by mirroring: the target is continued beyond it as in a mirror, the chain moves
+//! freely on both sides, and only what it gives out is folded back. The chain itself must not be
+//! folded, because the rotation is not about a point of the wall and so does not look the same from
+//! the other side.
 
 use super::kernel::{Kernel, Work};
-use crate::lanes::{LaneRandom, Lanes, Task, dispatch};
+use crate::lanes::{LaneRandom, Lanes, Task, dispatch, ln};
 
 /// A trajectory whose energy error is larger than this diverged.
 const DIVERGENCE: f64 = 1000.0;
@@ -109,7 +113,26 @@ impl<const L: usize> Group<L> {
         let (log_likelihood, log_prior) = kernel.values(&self.work);
         let mut after = [0.0; L];
         self.kinetic(&mut after);
-        self.accept(kernel, &before, &after, &log_likelihood, &log_prior)
+        let outcome = self.accept(&before, &after, &log_likelihood, &log_prior);
+        self.flip(kernel);
+        outcome
+    }
+
+    /// Offers each chain the opposite weights. Ties and answers both ways can make them just as
+    /// probable, with a valley between that no trajectory crosses. The prior is the same on both
+    /// sides, so the likelihoods decide.
+    #[inline(always)]
+    fn flip(&mut self, kernel: &Kernel) {
+        let Some(change) = kernel.opposite(&self.position) else {
+            return;
+        };
+        let level = ln(self.random.uniform());
+        let taken: [bool; L] = std::array::from_fn(|lane| level.0[lane] <= change.0[lane]);
+        if taken.contains(&true) {
+            kernel.turn_round(&mut self.position, &taken);
+            kernel.residual_force(&self.position, &mut self.work, &mut self.force);
+            (self.log_likelihood, self.log_prior) = kernel.values(&self.work);
+        }
     }
 
     /// Half the squared momentum.
@@ -127,7 +150,6 @@ impl<const L: usize> Group<L> {
     #[inline(always)]
     fn accept(
         &mut self,
-        kernel: &Kernel,
         before: &[f64; L],
         after: &[f64; L],
         log_likelihood: &[f64; L],
@@ -155,9 +177,6 @@ impl<const L: usize> Group<L> {
                 self.log_prior[lane] = log_prior[lane];
             }
         }
-        // The force of a folded position is the mirrored force; `fold` leaves positions inside as
-        // they are, so only a wall needs the force again.
-        kernel.fold_with_force(&mut self.trial, &mut self.trial_force);
         let pairs = self.position.iter_mut().zip(&self.trial);
         for ((q, new), (f, new_force)) in pairs.zip(self.force.iter_mut().zip(&self.trial_force)) {
             for lane in 0..L {
@@ -190,7 +209,6 @@ impl<const L: usize> Task for Refresh<'_, L> {
     #[inline(always)]
     fn run(self) {
         let Self { kernel, group } = self;
-        kernel.fold(&mut group.position);
         kernel.residual_force(&group.position, &mut group.work, &mut group.force);
         (group.log_likelihood, group.log_prior) = kernel.values(&group.work);
     }

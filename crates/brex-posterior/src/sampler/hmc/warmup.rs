@@ -172,6 +172,8 @@ impl<const L: usize> Pilot<L> {
         for _ in 0..schedule.rounds {
             let mut moments = Moments::new(dim, dim > MANY_DIMENSIONS);
             self.tune(schedule.estimate, Some(&mut moments), &tell)?;
+            // The mirror of the old coordinates is not that of the new ones.
+            self.kernel.fold(&mut self.group.position);
             adapt(&mut self.frame, &moments, &mut self.group)?;
             self.compile();
         }
@@ -217,7 +219,9 @@ impl<const L: usize> Pilot<L> {
             tuner.update(f64::from(mean));
             self.rescue.watch(&self.kernel, &mut self.group, &outcome);
             if let Some(moments) = &mut moments {
-                moments.add(&self.group.position);
+                let mut inside = self.group.position.clone();
+                self.kernel.fold(&mut inside);
+                moments.add(&inside);
             }
             self.done += 1;
         }
@@ -302,5 +306,6 @@ pub(crate) fn start_group<const L: usize>(
         }
         _ => position.iter_mut().for_each(|u| *u = u.scale(2.0)),
     }
+    kernel.fold(&mut position);
     Group::new(kernel, random, position)
 }
