@@ -63,10 +63,50 @@ fn is_bad_setting(error: &SampleError) -> bool {
     matches!(error, SampleError::Setting { .. } | SampleError::State(_))
 }
 
+/// The error with its causes on one line, without saying twice what an error says of its cause.
+pub(crate) fn message_of(error: &anyhow::Error) -> String {
+    let mut message = String::new();
+    for cause in error.chain().map(ToString::to_string) {
+        if message.is_empty() {
+            message = cause;
+        } else if !message.contains(&cause) {
+            message = format!("{message}: {cause}");
+        }
+    }
+    message
+}
+
 /// Whether an error is only that nobody reads the output any more (`brex ... | head`).
 pub(crate) fn is_broken_pipe(error: &anyhow::Error) -> bool {
     error.chain().any(|cause| {
         let io = cause.downcast_ref::<std::io::Error>();
         io.is_some_and(|io| io.kind() == std::io::ErrorKind::BrokenPipe)
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use anyhow::Context;
+
+    #[test]
+    fn causes_are_named_once() {
+        let source = std::io::Error::other("no luck");
+        let path = "f".into();
+        let store = brex_store::StoreError::Read { path, source };
+        let error = anyhow::Error::from(store).context("reading");
+        assert_eq!(message_of(&error), "reading: f: cannot read: no luck");
+    }
+
+    #[test]
+    fn what_the_user_can_put_right_has_code_2() {
+        let code = |error: anyhow::Error| format!("{:?}", code_of(&error));
+        let two = format!("{:?}", ExitCode::from(2));
+        assert_eq!(code(BadInput::new("x").into()), two);
+        let inner: Result<(), BadInput> = Err(BadInput::new("x"));
+        assert_eq!(code(inner.context("y").unwrap_err()), two);
+        assert_eq!(code(SampleError::State("s".into()).into()), two);
+        assert_ne!(code(SampleError::Stopped.into()), two);
+        assert_ne!(code(anyhow::anyhow!("bug")), two);
+    }
 }

@@ -31,7 +31,8 @@ fn main() -> ExitCode {
         Err(error) if exit::is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
             let style = Style::for_stderr();
-            say(&format!("{} {error:#}", style.red("error:")));
+            let message = exit::message_of(&error);
+            say(&format!("{} {message}", style.red("error:")));
             exit::code_of(&error)
         }
     }

@@ -142,6 +142,12 @@ fn run_file(settings: Table) -> Result<String> {
 /// Reads a run to go on from, if it was made from the same inputs in the same way.
 pub(crate) fn read_to_resume(directory: &Path, attributes: &Map<String, Value>) -> Result<Sampled> {
     let shown = directory.display();
+    if !directory.exists() {
+        return Err(BadInput::new(format!(
+            "{shown}: nothing to go on from; start afresh without --resume"
+        ))
+        .into());
+    }
     let mut posterior = read_posterior(directory)?;
     for (key, now) in attributes {
         let then = posterior.attributes.get(key).unwrap_or(&Value::Null);

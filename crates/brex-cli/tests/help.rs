@@ -7,7 +7,15 @@ use common::Sandbox;
 #[test]
 fn help_of_every_command() {
     let sandbox = Sandbox::new();
-    for command in ["", "quickstart", "check", "sample", "evaluate", "export"] {
+    for command in [
+        "",
+        "quickstart",
+        "check",
+        "sample",
+        "evaluate",
+        "export",
+        "coverage",
+    ] {
         let ran = sandbox.brex(&format!("{command} --help")).expect(0);
         let name = if command.is_empty() { "brex" } else { command };
         insta::assert_snapshot!(format!("help_{name}"), ran.stdout);

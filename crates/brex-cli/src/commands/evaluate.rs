@@ -7,7 +7,7 @@ use crate::input::probability;
 use crate::numbers;
 use crate::plot::PlotFormat;
 use crate::terminal::{Style, json_text, print, say, warn};
-use anyhow::Result;
+use anyhow::{Context, Result};
 use brex_core::Draws;
 use brex_posterior::{EvaluateOptions, Evaluation, evaluate};
 use brex_store::{StoreError, read_draws, read_policies, write_atomic};
@@ -91,7 +91,8 @@ pub(crate) fn execute(arguments: &Arguments, common: &Common) -> Result<Judged> 
         ..EvaluateOptions::default()
     };
     let judged = Judged {
-        evaluation: evaluate(&draws, &policies, &options)?,
+        evaluation: evaluate(&draws, &policies, &options)
+            .with_context(|| arguments.policies.display().to_string())?,
         heading: heading(&draws, policies.len(), &arguments.delta),
         untrusted: arguments.untrusted || foreign,
         foreign,

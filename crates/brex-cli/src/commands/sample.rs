@@ -10,13 +10,14 @@ use crate::progress::Progress;
 use crate::run_directory::{KeepLogLikelihood, RunDirectory, fingerprint, read_to_resume};
 use crate::terminal::{Style, json_text, print, printable, say, warn};
 use anyhow::Result;
+use brex_core::Policy;
 use brex_posterior::{
     EllipticalSlice, Hmc, Length, Prior, Problem, RandomWalk, SampleOptions, Sampler, Stage, sample,
 };
 use brex_store::{AtomicDir, read_policies};
 use serde_json::{Map, json};
 use std::ops::ControlFlow;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Draw reward weights from the posterior
 ///
@@ -157,23 +158,11 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Outcome> {
 pub(crate) fn execute(arguments: &Arguments, common: &Common) -> Result<SampleReport> {
     let sampler = arguments.sampling.sampler()?;
     let inputs = arguments.files.read()?;
+    let features = inputs.features.matrix();
     let policies = match &arguments.policies {
-        Some(path) => read_policies(path)?,
+        Some(path) => policies_for(path, features.cols())?,
         None => Vec::new(),
     };
-    let features = inputs.features.matrix();
-    if let Some(policy) = policies
-        .iter()
-        .find(|p| p.rollouts().cols() != features.cols())
-    {
-        let (found, expected) = (policy.rollouts().cols(), features.cols());
-        return Err(BadInput::new(format!(
-            "policy {:?} has {found} features, the trajectories have {expected}; \
-             both must come from the same encoder",
-            policy.name()
-        ))
-        .into());
-    }
     let prior = arguments.model.prior(&inputs)?;
     let beta = arguments.model.beta;
     let problem = Problem::new(features, &inputs.preferences.preferences, prior, beta)?;
@@ -214,7 +203,7 @@ pub(crate) fn execute(arguments: &Arguments, common: &Common) -> Result<SampleRe
         length: arguments.sampling.length(),
         seed: common.seed,
         delta: arguments.sampling.delta,
-        policies: policies.iter().map(|p| p.expected_features()).collect(),
+        policies: policies.iter().map(Policy::expected_features).collect(),
     };
     let progress = Progress::start("sampling", common.quiet);
     let watch = |now: &brex_posterior::Progress| {
@@ -265,6 +254,23 @@ pub(crate) fn execute(arguments: &Arguments, common: &Common) -> Result<SampleRe
         warn("interrupted: what was drawn until then is kept");
     }
     Ok(report)
+}
+
+/// The policies whose returns have to converge too.
+fn policies_for(path: &Path, features: usize) -> Result<Vec<Policy>> {
+    let policies = read_policies(path)?;
+    let found = |policy: &Policy| policy.rollouts().cols();
+    match policies.iter().find(|policy| found(policy) != features) {
+        None => Ok(policies),
+        Some(policy) => Err(BadInput::new(format!(
+            "{}: policy {:?} has {} features, the trajectories have {features}; \
+             both must come from the same encoder",
+            path.display(),
+            policy.name(),
+            found(policy)
+        ))
+        .into()),
+    }
 }
 
 impl Arguments {
