@@ -9,6 +9,7 @@
 
 use crate::algebra::{self, DecompositionError};
 use crate::approximation::complement;
+use crate::problem::step_inside;
 use crate::sample::Sampled;
 use crate::subspace::{Compared, Subspace};
 use crate::{Likelihood, Prior, Problem};
@@ -103,27 +104,6 @@ pub fn best_of_chain(sampled: &Sampled) -> Maximum {
         weights: sampled.draws.get(at / each, at % each).to_vec(),
         log_likelihood: best,
         unique: true,
-    }
-}
-
-/// Undoes the rounding that leaves weights on the boundary of the half-space just outside it.
-fn step_inside(weights: &mut [f64], row: &[f64], on_sphere: bool) {
-    let square: f64 = row.iter().map(|x| x * x).sum();
-    let size = square.sqrt();
-    let mut nudge = f64::EPSILON;
-    loop {
-        let worst: f64 = row.iter().zip(weights.iter()).map(|(x, w)| x * w).sum();
-        if worst >= 0.0 || nudge > 1e-6 {
-            return;
-        }
-        for (weight, x) in weights.iter_mut().zip(row) {
-            *weight += (nudge * size - worst) * x / square;
-        }
-        if on_sphere {
-            let length = weights.iter().map(|w| w * w).sum::<f64>().sqrt();
-            weights.iter_mut().for_each(|w| *w /= length);
-        }
-        nudge *= 2.0;
     }
 }
 

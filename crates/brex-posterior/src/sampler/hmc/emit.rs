@@ -7,6 +7,7 @@
 use super::frame::{Form, Frame};
 use super::kernel::Kernel;
 use crate::lanes::{LaneRandom, Lanes, Packed};
+use crate::problem::step_inside;
 
 /// How the unseen directions are filled.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -26,6 +27,8 @@ pub(crate) struct Emitter {
     transposed: Packed,
     unseen: Unseen,
     normalise: bool,
+    /// Feature sums whose return may not be negative.
+    half_space: Option<Vec<f64>>,
 }
 
 /// Scratch space of one group.
@@ -40,7 +43,7 @@ pub(crate) struct EmitWork<const L: usize> {
 }
 
 impl Emitter {
-    pub(crate) fn new(frame: &Frame) -> Self {
+    pub(crate) fn new(frame: &Frame, half_space: Option<&[f64]>) -> Self {
         let (k, d) = (frame.basis.rows(), frame.basis.cols());
         let unseen = match frame.form {
             _ if k == d => Unseen::None,
@@ -52,6 +55,7 @@ impl Emitter {
             transposed: Packed::from_fn(d, k, |i, j| frame.basis.row(j)[i] as f32),
             unseen,
             normalise: !matches!(frame.form, Form::Flat { .. }),
+            half_space: half_space.map(<[f64]>::to_vec),
         }
     }
 
@@ -119,7 +123,8 @@ impl Emitter {
         }
     }
 
-    /// Copies the weights of one lane, with length exactly 1 where the prior says so.
+    /// Copies the weights of one lane, with length exactly 1 and inside the half-space where the
+    /// prior says so.
     #[inline(always)]
     pub(crate) fn copy_lane<const L: usize>(
         &self,
@@ -141,6 +146,9 @@ impl Emitter {
             debug_assert!((length - 1.0).abs() < 1e-5, "length {length}");
             let factor = 1.0 / length;
             out.iter_mut().for_each(|w| *w *= factor);
+        }
+        if let Some(row) = &self.half_space {
+            step_inside(out, row, self.normalise);
         }
     }
 }

@@ -132,7 +132,7 @@ impl<const L: usize> HmcChains<L> {
             group: pilot,
             ..
         } = pilot;
-        let emitter = Emitter::new(&frame);
+        let emitter = Emitter::new(&frame, problem.half_space());
         let groups = std::iter::once(pilot)
             .chain(rest)
             .map(|group| (group, emitter.work()))
@@ -165,7 +165,7 @@ impl<const L: usize> HmcChains<L> {
         }
         let frame = Frame::restore(problem, basis, centre, scale);
         let kernel = Kernel::new(&frame);
-        let emitter = Emitter::new(&frame);
+        let emitter = Emitter::new(&frame, problem.half_space());
         let angle = *floats("angle")?.first().ok_or_else(|| wrong("no angle"))? as f32;
         let Some(StateArray::F32(positions)) = state.arrays.get("positions") else {
             return Err(wrong("no array \"positions\""));
