@@ -8,6 +8,7 @@ use super::frame::{Form, Frame};
 use super::kernel::Kernel;
 use crate::lanes::{LaneRandom, Lanes, Packed};
 use crate::problem::step_inside;
+use crate::sampler::scalar::dot;
 
 /// How the unseen directions are filled.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -27,8 +28,8 @@ pub(crate) struct Emitter {
     transposed: Packed,
     unseen: Unseen,
     normalise: bool,
-    /// Feature sums whose return may not be negative.
-    half_space: Option<Vec<f64>>,
+    /// Feature sums whose return may not be negative, and how close to 0 it is worth a look.
+    half_space: Option<(Vec<f64>, f64)>,
 }
 
 /// Scratch space of one group.
@@ -55,7 +56,7 @@ impl Emitter {
             transposed: Packed::from_fn(d, k, |i, j| frame.basis.row(j)[i] as f32),
             unseen,
             normalise: !matches!(frame.form, Form::Flat { .. }),
-            half_space: half_space.map(<[f64]>::to_vec),
+            half_space: half_space.map(|row| (row.to_vec(), 1e-6 * dot(row, row).sqrt())),
         }
     }
 
@@ -147,8 +148,11 @@ impl Emitter {
             let factor = 1.0 / length;
             out.iter_mut().for_each(|w| *w *= factor);
         }
-        if let Some(row) = &self.half_space {
-            step_inside(out, row, self.normalise);
+        // Only draws within rounding of the boundary can be outside.
+        if let Some((row, margin)) = &self.half_space {
+            if dot(row, out) < *margin {
+                step_inside(out, row, self.normalise);
+            }
         }
     }
 }
