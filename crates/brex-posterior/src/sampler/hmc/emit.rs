@@ -149,10 +149,10 @@ impl Emitter {
             out.iter_mut().for_each(|w| *w *= factor);
         }
         // Only draws within rounding of the boundary can be outside.
-        if let Some((row, margin)) = &self.half_space {
-            if dot(row, out) < *margin {
-                step_inside(out, row, self.normalise);
-            }
+        if let Some((row, margin)) = &self.half_space
+            && dot(row, out) < *margin
+        {
+            step_inside(out, row, self.normalise);
         }
     }
 }
