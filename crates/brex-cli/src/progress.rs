@@ -55,12 +55,18 @@ impl Progress {
         match &self.shown {
             Shown::Nothing => {}
             Shown::Bar(bar) => {
-                if bar.length().is_none()
-                    && let Some(total) = total
-                {
-                    bar.set_length(total);
-                    let template =
-                        "{prefix} [{bar:28}] {human_pos}/{human_len} {elapsed} {wide_msg}";
+                if bar.length() != total {
+                    // A stage without a known end has no bar to fill.
+                    let template = match total {
+                        Some(total) => {
+                            bar.set_length(total);
+                            "{prefix} [{bar:28}] {human_pos}/{human_len} {elapsed} {wide_msg}"
+                        }
+                        None => {
+                            bar.unset_length();
+                            "{prefix} {human_pos} {elapsed} {wide_msg}"
+                        }
+                    };
                     if let Ok(style) = ProgressStyle::with_template(template) {
                         bar.set_style(style.progress_chars("━╸─"));
                     }

@@ -1,12 +1,13 @@
 //! `brex check`: what is in the files, and what is odd about it, before any long work.
 
+use super::findings::{Finding, Level, findings, plural};
 use crate::args::Common;
 use crate::exit::Outcome;
 use crate::input::{InputFiles, Inputs, ModelFlags};
 use crate::numbers;
 use crate::terminal::{Style, json_text, print, printable};
 use anyhow::Result;
-use brex_posterior::{Cycle, Inspection, Knowledge, Problem, inspect, knowledge};
+use brex_posterior::{Inspection, Knowledge, Problem, inspect, knowledge};
 use brex_store::ReferredBy;
 use serde::Serialize;
 use serde_json::Value;
@@ -22,9 +23,6 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     pub(crate) model: ModelFlags,
 }
-
-/// How many examples of one kind are named.
-const MOST_EXAMPLES: usize = 5;
 
 /// Files that were looked at, to be reported.
 pub(crate) struct Checked {
@@ -61,23 +59,6 @@ pub(crate) fn execute(arguments: &Arguments) -> Result<Checked> {
         report,
         files,
     })
-}
-
-/// How much a finding matters.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-enum Level {
-    /// Worth knowing.
-    Note,
-    /// Probably not what was meant.
-    Warning,
-}
-
-/// Something that the user may not have expected.
-#[derive(Debug, Clone, Serialize)]
-struct Finding {
-    level: Level,
-    text: String,
 }
 
 /// What `--json` prints.
@@ -139,143 +120,6 @@ impl CheckJson {
             findings: findings(inputs, inspection),
         }
     }
-}
-
-/// "3 ties" and the like.
-fn plural(count: usize, one: &str, many: &str) -> String {
-    let word = if count == 1 { one } else { many };
-    format!("{} {word}", numbers::count(count))
-}
-
-/// Some names out of a list, and how many more there are.
-fn examples(names: impl ExactSizeIterator<Item = String>) -> String {
-    let more = names.len().saturating_sub(MOST_EXAMPLES);
-    let mut text: Vec<String> = names
-        .take(MOST_EXAMPLES)
-        .map(|name| printable(&name))
-        .collect();
-    if more > 0 {
-        text.push(format!("and {more} more"));
-    }
-    text.join(", ")
-}
-
-fn findings(inputs: &Inputs, inspection: &Inspection) -> Vec<Finding> {
-    let mut findings = Vec::new();
-    let mut add = |level, text: String| findings.push(Finding { level, text });
-    let name = |row: &usize| inputs.features.name(*row);
-    let (answers, graph, scale) = (&inspection.answers, &inspection.graph, &inspection.scale);
-    if answers.duplicates > 0 {
-        let count = plural(answers.duplicates, "duplicate", "duplicates");
-        add(
-            Level::Note,
-            format!("{count}: each counts as one more observation"),
-        );
-    }
-    if !answers.contradictions.is_empty() {
-        let pairs = answers.contradictions.iter();
-        let pairs = pairs.map(|pair| {
-            let (first, second) = (name(&pair.first), name(&pair.second));
-            format!(
-                "{first} and {second} ({}:{})",
-                pair.for_first, pair.for_second
-            )
-        });
-        let count = plural(answers.contradictions.len(), "pair has", "pairs have");
-        add(
-            Level::Note,
-            format!(
-                "{count} answers both ways, which says that they are close: {}",
-                examples(pairs)
-            ),
-        );
-    }
-    for Cycle {
-        members, example, ..
-    } in inspection.cycles.iter().take(MOST_EXAMPLES)
-    {
-        // Two trajectories in a circle are a contradiction, which is reported above.
-        if members.len() > 2 {
-            let size = plural(members.len(), "trajectory", "trajectories");
-            let circle = if example.len() > 2 {
-                let circle = example.iter().chain(example.first()).map(name);
-                let circle: Vec<String> = circle.collect();
-                format!(": {}", printable(&circle.join(" < ")))
-            } else if members.len() <= MOST_EXAMPLES {
-                format!(": {}", examples(members.iter().map(name)))
-            } else {
-                String::new()
-            };
-            add(
-                Level::Note,
-                format!("preferences run in circles among {size}{circle}"),
-            );
-        }
-    }
-    if answers.weightless > 0 {
-        let count = plural(
-            answers.weightless,
-            "comparison has weight 0 and says",
-            "comparisons have weight 0 and say",
-        );
-        add(Level::Note, format!("{count} nothing"));
-    }
-    if scale.zero_distances > 0 {
-        let count = plural(
-            scale.zero_distances,
-            "comparison is between trajectories with the same features and says",
-            "comparisons are between trajectories with the same features and say",
-        );
-        add(Level::Warning, format!("{count} nothing"));
-    }
-    if !scale.duplicate_rows.is_empty() {
-        let pairs = scale.duplicate_rows.iter();
-        let pairs = pairs.map(|(row, first)| format!("{} = {}", name(row), name(first)));
-        let count = plural(scale.duplicate_rows.len(), "row repeats", "rows repeat");
-        add(
-            Level::Warning,
-            format!(
-                "{count} the features of an earlier row: {}",
-                examples(pairs)
-            ),
-        );
-    }
-    if graph.components.len() > 1 {
-        let sizes = graph.components.iter().map(|size| numbers::count(*size));
-        add(
-            Level::Warning,
-            format!(
-                "the comparisons fall into {} parts that nothing connects, of {} trajectories: \
-                 compare across them",
-                graph.components.len(),
-                examples(sizes)
-            ),
-        );
-    }
-    if !graph.never_compared.is_empty() {
-        let count = plural(
-            graph.never_compared.len(),
-            "trajectory is",
-            "trajectories are",
-        );
-        let names = examples(graph.never_compared.iter().map(name));
-        add(Level::Note, format!("{count} in no comparison: {names}"));
-    }
-    if !scale.constant_features.is_empty() {
-        let count = plural(
-            scale.constant_features.len(),
-            "feature has",
-            "features have",
-        );
-        let columns = examples(scale.constant_features.iter().map(usize::to_string));
-        add(
-            Level::Warning,
-            format!(
-                "{count} the same value in every row, so no preference can weigh it: {columns}"
-            ),
-        );
-    }
-    findings
 }
 
 impl Checked {

@@ -4,8 +4,10 @@
 pub(crate) mod check;
 pub(crate) mod coverage;
 pub(crate) mod evaluate;
+mod evaluation_json;
 mod evaluation_report;
 pub(crate) mod export;
+mod findings;
 pub(crate) mod quickstart;
 pub(crate) mod sample;
 mod sampling_report;

@@ -207,12 +207,15 @@ pub(crate) fn execute(arguments: &Arguments, common: &Common) -> Result<SampleRe
     };
     let progress = Progress::start("sampling", common.quiet);
     let watch = |now: &brex_posterior::Progress| {
-        let stage = match now.stage {
-            Stage::SetUp => "set-up",
-            Stage::WarmUp => "warm-up",
-            Stage::Sampling => "draws",
+        let exact = matches!(options.length, Length::Exactly(_));
+        let (stage, total) = match now.stage {
+            Stage::SetUp => ("set-up", now.total),
+            Stage::WarmUp => ("warm-up", now.total),
+            Stage::Sampling if exact => ("draws", now.total),
+            // The total is a limit that is hardly ever reached.
+            Stage::Sampling => ("draws, until they have converged", None),
         };
-        progress.update(now.done as u64, now.total.map(|total| total as u64), stage);
+        progress.update(now.done as u64, total.map(|total| total as u64), stage);
         if interrupt::requested() {
             ControlFlow::Break(())
         } else {
