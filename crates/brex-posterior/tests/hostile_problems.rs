@@ -199,8 +199,8 @@ const PRIORS: [Prior; 3] = [
 fn check_draws(sampler: &dyn Sampler) {
     for case in cases() {
         for prior in PRIORS {
-            let problem =
-                Problem::new(&case.features, &case.preferences, prior, case.beta).unwrap();
+            let problem = Problem::new(&case.features, &case.preferences, prior, case.beta)
+                .expect("the parts fit together");
             let options = SampleOptions {
                 length: Length::Exactly(160),
                 seed: 1,

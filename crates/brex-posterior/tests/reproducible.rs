@@ -51,7 +51,7 @@ fn run(
 
 fn on_threads<T: Send>(threads: usize, work: impl FnOnce() -> T + Send) -> T {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
-    pool.build().unwrap().install(work)
+    pool.build().expect("threads can be made").install(work)
 }
 
 /// The paper's shape, and one in few dimensions, which the Hamiltonian sampler treats differently.

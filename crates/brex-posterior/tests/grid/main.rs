@@ -7,6 +7,7 @@
 
 mod compare;
 mod exact;
+mod prior_only;
 mod problems;
 
 use brex_posterior::{EllipticalSlice, Hmc, RandomWalk, Sampler};
