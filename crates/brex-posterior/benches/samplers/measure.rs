@@ -83,7 +83,7 @@ pub(crate) fn run_sampler(
 ) -> Result<(Run, Option<Draws>)> {
     let start = seconds();
     let left = || limit.seconds - (seconds() - start);
-    let chains = sampler.default_chains();
+    let chains = sampler.chains_for(limit.draws);
     let watch = |_: &brex_posterior::Progress| {
         if left() > 0.0 {
             ControlFlow::Continue(())
@@ -106,13 +106,15 @@ pub(crate) fn run_sampler(
         other => other?,
     };
     let (k, each) = (problem.dim(), limit.draws.div_ceil(chains));
-    let mut kept: Vec<Kept> = (0..chains).map(|_| Kept::with_capacity(each, k)).collect();
+    let mut kept: Vec<Kept> = (0..chains).map(|_| Kept::new(each, k)).collect();
     let (mut done, mut size) = (0, 4);
     while done < each && left() > 0.0 {
         let before = seconds();
         let count = size.min(each - done);
-        let mut blocks: Vec<ChainBlock<'_>> =
-            kept.iter_mut().map(|kept| kept.grow(count, k)).collect();
+        let mut blocks: Vec<ChainBlock<'_>> = kept
+            .iter_mut()
+            .map(|kept| kept.block(done, count, k))
+            .collect();
         running.advance(&mut blocks);
         done += count;
         if seconds() - before < 0.03 {
@@ -125,6 +127,7 @@ pub(crate) fn run_sampler(
     if done < 4 {
         return Ok((run, None));
     }
+    kept.iter_mut().for_each(|kept| kept.truncate(done, k));
     let join = |of: fn(&Kept) -> &[f64]| kept.iter().flat_map(|k| of(k).iter().copied()).collect();
     let draws = Draws::new(chains, done, k, join(|kept| &kept.weights))?;
     let log_likelihood: Vec<f64> = join(|kept| &kept.log_likelihood);
@@ -149,27 +152,29 @@ struct Kept {
 }
 
 impl Kept {
-    fn with_capacity(draws: usize, k: usize) -> Self {
+    fn new(draws: usize, k: usize) -> Self {
         Self {
-            weights: Vec::with_capacity(draws * k),
-            log_likelihood: Vec::with_capacity(draws),
-            acceptance: Vec::with_capacity(draws),
-            diverging: Vec::with_capacity(draws),
+            weights: vec![0.0; draws * k],
+            log_likelihood: vec![0.0; draws],
+            acceptance: vec![0.0; draws],
+            diverging: vec![false; draws],
         }
     }
 
-    fn grow(&mut self, count: usize, k: usize) -> ChainBlock<'_> {
-        let filled = self.log_likelihood.len();
-        self.weights.resize((filled + count) * k, 0.0);
-        self.log_likelihood.resize(filled + count, 0.0);
-        self.acceptance.resize(filled + count, 0.0);
-        self.diverging.resize(filled + count, false);
+    /// Room for `count` draws behind the first `done`.
+    fn block(&mut self, done: usize, count: usize, k: usize) -> ChainBlock<'_> {
         ChainBlock {
-            weights: &mut self.weights[filled * k..],
-            log_likelihood: &mut self.log_likelihood[filled..],
-            acceptance: &mut self.acceptance[filled..],
-            diverging: &mut self.diverging[filled..],
+            weights: &mut self.weights[done * k..][..count * k],
+            log_likelihood: &mut self.log_likelihood[done..][..count],
+            acceptance: &mut self.acceptance[done..][..count],
+            diverging: &mut self.diverging[done..][..count],
         }
+    }
+
+    fn truncate(&mut self, draws: usize, k: usize) {
+        self.weights.truncate(draws * k);
+        self.log_likelihood.truncate(draws);
+        self.acceptance.truncate(draws);
     }
 }
 
