@@ -57,8 +57,8 @@ fn main() -> Result<()> {
         for summary in &summaries {
             println!("{}", summary.line());
         }
-        if let Some(first) = summaries.first() {
-            println!("{}", first.comparison(&summaries));
+        if let Some(line) = summaries.first().and_then(|s| s.comparison(&summaries)) {
+            println!("{line}");
         }
     }
     Ok(())

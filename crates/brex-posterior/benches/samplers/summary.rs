@@ -110,8 +110,8 @@ impl Summary {
         ))
     }
 
-    /// This sampler against all others, in words.
-    pub(crate) fn comparison(&self, all: &[Summary]) -> String {
+    /// This sampler against all others that made draws, in words.
+    pub(crate) fn comparison(&self, all: &[Summary]) -> Option<String> {
         let ratios = all.iter().filter(|peer| peer.sampler != self.sampler);
         let ratios = ratios.filter_map(|peer| {
             let (sampling, whole) = self.ratios(peer)?;
@@ -120,7 +120,8 @@ impl Summary {
         });
         let list: Vec<String> = ratios.collect();
         let what = "min ESS per second of sampling (of a whole run)";
-        format!("{}, {what}: {}", self.sampler, list.join(", "))
+        let line = format!("{}, {what}: {}", self.sampler, list.join(", "));
+        (!list.is_empty()).then_some(line)
     }
 
     /// One line of the table, under [`heading`].
