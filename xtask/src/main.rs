@@ -153,10 +153,10 @@ fn test(project: &Project, only: &[String]) -> Result<()> {
         steps.run("docs", command)?;
     }
     if chosen("python") {
-        steps.run(
-            "build",
-            project.cargo(&split("build --release -p brex-cli")),
-        )?;
+        // What the tests were built from holds the binary too; building the one package would
+        // compile its dependencies again, with fewer features.
+        let words = "test --workspace --release --no-run --quiet";
+        steps.run("build", project.cargo(&split(words)))?;
         let interpreter = steps.call("environment", || project.checks_environment().ensure())?;
         let mut command = Command::new(interpreter);
         command

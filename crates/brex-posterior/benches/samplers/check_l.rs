@@ -12,7 +12,7 @@ use brex_posterior::{Hmc, Prior, Problem};
 
 const NUTS_CHAINS: u64 = 4;
 const NUTS_TUNE: u64 = 60;
-const NUTS_DRAWS: usize = 150;
+const NUTS_DRAWS: usize = 400;
 const HMC_DRAWS: usize = 16 * 250;
 
 /// Compares means and quantiles of 64 returns; fails if they differ by more than chance explains.

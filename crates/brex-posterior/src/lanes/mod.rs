@@ -39,6 +39,15 @@ pub(crate) fn dispatch<T: Task>(task: T) -> T::Output {
     pulp::Arch::new().dispatch(Dispatched(task))
 }
 
+/// Keeps a loop over lanes in the form it is written in.
+///
+/// The compiler would rather take the same lane of several turns of the loop together, and gather
+/// and scatter them at several times the cost. A call of this in the loop's body stops it.
+#[inline(always)]
+pub(crate) fn keep_lanes() {
+    std::hint::black_box(());
+}
+
 /// One quantity of `L` chains.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[repr(align(64))]

@@ -6,7 +6,7 @@
 
 use super::frame::{Form, Frame};
 use super::kernel::Kernel;
-use crate::lanes::{LaneRandom, Lanes, Packed};
+use crate::lanes::{LaneRandom, Lanes, Packed, keep_lanes};
 use crate::problem::step_inside;
 use crate::sampler::scalar::dot;
 
@@ -41,6 +41,8 @@ pub(crate) struct EmitWork<const L: usize> {
     normal: Vec<Lanes<L>>,
     projected: Vec<Lanes<L>>,
     weights: Vec<Lanes<L>>,
+    /// What makes the weights of each lane exactly as long as they should be.
+    correction: [f64; L],
 }
 
 impl Emitter {
@@ -69,10 +71,11 @@ impl Emitter {
             normal: lanes(k),
             projected: lanes(d),
             weights: lanes(k),
+            correction: [1.0; L],
         }
     }
 
-    /// Computes the weights at `position`; [`EmitWork::copy_lane`] reads them.
+    /// Computes the weights at `position`; [`Self::copy_lane`] reads them.
     #[inline(always)]
     pub(crate) fn emit<const L: usize>(
         &self,
@@ -84,15 +87,30 @@ impl Emitter {
         work.inside.copy_from_slice(position);
         kernel.fold(&mut work.inside);
         let h = kernel.seen_weights(&work.inside, &mut work.seen);
-        let length = match self.unseen {
-            Unseen::None => {
-                self.basis.times(&work.seen, |_| 0.0, &mut work.weights);
-                return;
-            }
+        match self.unseen {
+            Unseen::None => self.basis.times(&work.seen, |_| 0.0, &mut work.weights),
             // |x|^2 h^2 + h^2 = 1: the unseen part has length h.
-            Unseen::Sphere => h,
-            Unseen::Normal(scale) => Lanes::splat(scale),
-        };
+            Unseen::Sphere => self.fill_unseen(h, random, work),
+            Unseen::Normal(scale) => self.fill_unseen(Lanes::splat(scale), random, work),
+        }
+        if self.normalise {
+            for (correction, square) in work.correction.iter_mut().zip(squares(&work.weights)) {
+                let length = square.sqrt();
+                debug_assert!((length - 1.0).abs() < 1e-5, "length {length}");
+                *correction = 1.0 / length;
+            }
+        }
+    }
+
+    /// Adds what the data do not see, of the given length on the sphere or of the given standard
+    /// deviation, to what they do.
+    #[inline(always)]
+    fn fill_unseen<const L: usize>(
+        &self,
+        length: Lanes<L>,
+        random: &mut LaneRandom<L>,
+        work: &mut EmitWork<L>,
+    ) {
         random.fill_normal(&mut work.normal);
         self.transposed
             .times(&work.normal, |_| 0.0, &mut work.projected);
@@ -100,27 +118,19 @@ impl Emitter {
         if self.unseen == Unseen::Sphere {
             // The projection takes away squares in the seen directions only; at least a fiftieth
             // of the directions are unseen here, so the difference keeps five digits and more.
-            let mut rest = [0.0_f64; L];
-            for n in &work.normal {
-                for (rest, n) in rest.iter_mut().zip(n.0) {
-                    *rest += f64::from(n) * f64::from(n);
-                }
-            }
-            for p in &work.projected {
-                for (rest, p) in rest.iter_mut().zip(p.0) {
-                    *rest -= f64::from(p) * f64::from(p);
-                }
-            }
-            for (factor, rest) in factor.0.iter_mut().zip(rest) {
-                *factor = (f64::from(*factor) / rest.sqrt()) as f32;
+            let (all, seen) = (squares(&work.normal), squares(&work.projected));
+            for (factor, (all, seen)) in factor.0.iter_mut().zip(all.into_iter().zip(seen)) {
+                *factor = (f64::from(*factor) / (all - seen).sqrt()) as f32;
             }
         }
         for (seen, p) in work.seen.iter_mut().zip(&work.projected) {
             *seen = *seen - factor * *p;
+            keep_lanes();
         }
         self.basis.times(&work.seen, |_| 0.0, &mut work.weights);
         for (w, n) in work.weights.iter_mut().zip(&work.normal) {
             *w = factor.mul_add(*n, *w);
+            keep_lanes();
         }
     }
 
@@ -133,20 +143,9 @@ impl Emitter {
         lane: usize,
         out: &mut [f64],
     ) {
+        let correction = work.correction[lane];
         for (out, w) in out.iter_mut().zip(&work.weights) {
-            *out = f64::from(w.0[lane]);
-        }
-        if self.normalise {
-            let mut sums = [0.0; 8];
-            for chunk in out.chunks(8) {
-                for (sum, w) in sums.iter_mut().zip(chunk) {
-                    *sum += w * w;
-                }
-            }
-            let length = sums.iter().sum::<f64>().sqrt();
-            debug_assert!((length - 1.0).abs() < 1e-5, "length {length}");
-            let factor = 1.0 / length;
-            out.iter_mut().for_each(|w| *w *= factor);
+            *out = f64::from(w.0[lane]) * correction;
         }
         // Only draws within rounding of the boundary can be outside.
         if let Some((row, margin)) = &self.half_space
@@ -155,4 +154,17 @@ impl Emitter {
             step_inside(out, row, self.normalise);
         }
     }
+}
+
+/// The sum of squares in each lane.
+#[inline(always)]
+fn squares<const L: usize>(vector: &[Lanes<L>]) -> [f64; L] {
+    let mut sums = [0.0_f64; L];
+    for v in vector {
+        for (sum, v) in sums.iter_mut().zip(v.0) {
+            *sum = f64::from(v).mul_add(f64::from(v), *sum);
+        }
+        keep_lanes();
+    }
+    sums
 }

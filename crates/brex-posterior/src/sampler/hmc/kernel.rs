@@ -7,7 +7,7 @@
 //! acceptance test uses the value.
 
 use super::frame::{Form, Frame};
-use crate::lanes::{Lanes, Packed, exp, ln, sqrt};
+use crate::lanes::{Lanes, Packed, exp, keep_lanes, ln, sqrt};
 use crate::likelihood::Pair;
 
 /// Half of the largest spread of returns for which `exp` is taken per trajectory.
@@ -179,10 +179,12 @@ impl Kernel {
         let mut along = Lanes::splat(*depth);
         for (u, n) in u.iter().zip(normal) {
             along = u.scale_add(*n, along);
+            keep_lanes();
         }
         let outside = along.map(|a| a.min(0.0));
         for (u, n) in u.iter_mut().zip(normal) {
             *u = outside.scale_add(-2.0 * n, *u);
+            keep_lanes();
         }
         outside
     }
@@ -198,6 +200,7 @@ impl Kernel {
             let x = u.scale_add(*s, Lanes::splat(*c));
             along = x.scale_add(*lean, along);
             square = x.mul_add(x, square);
+            keep_lanes();
         }
         Some(-along / sqrt(square.map(|x2| x2.max(1e-30))))
     }
@@ -223,6 +226,7 @@ impl Kernel {
         for ((u, c), s) in work.inside.iter().zip(&self.centre).zip(&self.scale) {
             let x = u.scale_add(*s, Lanes::splat(*c));
             square = x.mul_add(x, square);
+            keep_lanes();
         }
         work.square = square;
         work.h = match self.form {
@@ -234,6 +238,7 @@ impl Kernel {
             .times(&work.inside, |i| self.base[i], &mut work.returns);
         for value in &mut work.returns {
             *value = *value * work.h;
+            keep_lanes();
         }
     }
 
@@ -264,12 +269,14 @@ impl Kernel {
         for (force, ((inside, c), s)) in force.iter_mut().zip(position) {
             let x = inside.scale_add(*s, Lanes::splat(*c));
             *force = work.h.mul_add(*force, -(pull * x).scale(*s));
+            keep_lanes();
         }
         if let Some((normal, _)) = &self.wall {
             self.mirror(work.outside, normal, force);
         }
         for (force, u) in force.iter_mut().zip(u) {
             *force = *force + *u;
+            keep_lanes();
         }
     }
 
@@ -279,6 +286,7 @@ impl Kernel {
         let mut sum = Lanes::ZERO;
         for (force, value) in work.by_return.iter().zip(&work.returns) {
             sum = force.mul_add(*value, sum);
+            keep_lanes();
         }
         sum
     }
@@ -289,10 +297,12 @@ impl Kernel {
         let mut along = Lanes::ZERO;
         for (v, n) in vector.iter().zip(normal) {
             along = v.scale_add(*n, along);
+            keep_lanes();
         }
         let along = along.zip(outside, |a, out| if out < 0.0 { a } else { 0.0 });
         for (v, n) in vector.iter_mut().zip(normal) {
             *v = along.scale_add(-2.0 * n, *v);
+            keep_lanes();
         }
     }
 
@@ -304,6 +314,7 @@ impl Kernel {
         for value in &work.returns {
             low = low.zip(*value, f32::min);
             high = high.zip(*value, f32::max);
+            keep_lanes();
         }
         let middle = (low + high).scale(0.5);
         let near = low
@@ -313,11 +324,13 @@ impl Kernel {
             .all(|(low, high)| high - low < 2.0 * HALF_SPREAD);
         for value in &mut work.by_return {
             *value = Lanes::ZERO;
+            keep_lanes();
         }
         work.has_exponentials = near;
         if near {
             for (out, value) in work.exponentials.iter_mut().zip(&work.returns) {
                 *out = exp(*value - middle);
+                keep_lanes();
             }
             let e = &work.exponentials;
             for i in 0..self.base.len() {
@@ -349,12 +362,18 @@ impl Kernel {
             Some(total) if work.has_exponentials => self.likelihood_by_products(total, work),
             _ => self.likelihood_by_logarithms(work),
         };
+        let logarithm = match self.form {
+            Form::Collapsed { .. } => ln(work.square.map(|x2| 1.0 + x2)),
+            Form::Direction { .. } => ln(work.square.map(|x2| x2.max(1e-30))),
+            Form::Flat { .. } => Lanes::ZERO,
+        };
         let mut prior = [0.0; L];
-        for (prior, square) in prior.iter_mut().zip(work.square.0) {
-            let square = f64::from(square);
-            *prior = match self.form {
-                Form::Collapsed { k } => -0.5 * k * square.ln_1p(),
-                Form::Direction { away } => 0.5 * (away * square.max(1e-30).ln() - square),
+        for lane in 0..L {
+            let square = f64::from(work.square.0[lane]);
+            let logarithm = f64::from(logarithm.0[lane]);
+            prior[lane] = match self.form {
+                Form::Collapsed { k } => -0.5 * k * logarithm,
+                Form::Direction { away } => 0.5 * (away * logarithm - square),
                 Form::Flat { precision } => -0.5 * precision * square,
             };
         }
@@ -415,6 +434,7 @@ impl Kernel {
         for (((out, u), c), s) in out.iter_mut().zip(u).zip(&self.centre).zip(&self.scale) {
             *out = u.scale_add(*s, Lanes::splat(*c));
             square = out.mul_add(*out, square);
+            keep_lanes();
         }
         let h = match self.form {
             Form::Collapsed { .. } => sqrt(square.map(|x2| 1.0 / (1.0 + x2))),
@@ -423,6 +443,7 @@ impl Kernel {
         };
         for out in out.iter_mut() {
             *out = *out * h;
+            keep_lanes();
         }
         h
     }
