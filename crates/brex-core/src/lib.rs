@@ -6,6 +6,7 @@
 //! - [`Draws`]: samples of the reward weights, chain by chain;
 //! - [`stream`]: random streams keyed by (seed, purpose, index), so that results do not depend on
 //!   the number of threads;
+//! - [`dispatch`]: loops compiled for the vector instructions at hand;
 //! - quantiles, effective sample sizes, R-hat and Monte-Carlo errors.
 //!
 //! No files, no clock, no network.
@@ -18,6 +19,7 @@ mod preference;
 mod random;
 mod state;
 mod stats;
+mod vectorised;
 
 pub use draws::Draws;
 pub use features::{FeatureError, FeatureTable};
@@ -30,3 +32,4 @@ pub use stats::{
     Diagnosis, QuantileDiagnosis, Workspace, cvar, cvar_of_sorted, diagnose, ess_mean, mcse_mean,
     value_at_risk, value_at_risk_of_sorted,
 };
+pub use vectorised::{Task, dispatch, keep_lanes};
