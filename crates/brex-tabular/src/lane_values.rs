@@ -1,0 +1,63 @@
+//! Value iteration for eight rewards at once, in the lanes of vector registers.
+
+use crate::lanes::{LANES, Lanes};
+use brex_core::keep_lanes;
+
+/// Where actions lead, in the form that the sweeps need.
+pub(crate) trait Successors {
+    /// How many states there are.
+    fn states(&self) -> usize;
+    /// How many actions there are.
+    fn actions(&self) -> usize;
+    /// The expected value after an action.
+    fn after(&self, state: usize, action: usize, values: &[Lanes]) -> Lanes;
+    /// Whether nothing follows a state.
+    fn ends(&self, state: usize) -> bool;
+}
+
+/// In-place sweeps that go on from `values`, in each lane until no value changes by more than
+/// `tolerance`. Lanes that are done stay as they are. Gives the number of sweeps.
+#[inline(always)]
+pub(crate) fn iterate_values(
+    model: &impl Successors,
+    gamma: f64,
+    tolerance: f64,
+    rewards: &[Lanes],
+    values: &mut [Lanes],
+) -> usize {
+    let gamma = Lanes::splat(gamma);
+    let mut active = Lanes::splat(1.0);
+    let mut sweeps = 0;
+    while active.0.iter().any(|a| *a > 0.0) {
+        let mut change = Lanes::ZERO;
+        for s in 0..model.states() {
+            let value = if model.ends(s) {
+                rewards[s]
+            } else {
+                rewards[s] + gamma * best(model, s, values)
+            };
+            let old = values[s];
+            change = change.max((value - old).map(f64::abs));
+            values[s] = value.choose(old, active);
+            keep_lanes();
+        }
+        for lane in 0..LANES {
+            // A value that is not a number never settles; it is left to the caller.
+            if change.0[lane] <= tolerance || change.0[lane].is_nan() {
+                active.0[lane] = 0.0;
+            }
+        }
+        sweeps += 1;
+    }
+    sweeps
+}
+
+/// The value after the best action.
+#[inline(always)]
+fn best(model: &impl Successors, state: usize, values: &[Lanes]) -> Lanes {
+    let mut best = model.after(state, 0, values);
+    for action in 1..model.actions() {
+        best = best.max(model.after(state, action, values));
+    }
+    best
+}
