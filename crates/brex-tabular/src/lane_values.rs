@@ -16,7 +16,8 @@ pub(crate) trait Successors {
 }
 
 /// In-place sweeps that go on from `values`, in each lane until no value changes by more than
-/// `tolerance`. Lanes that are done stay as they are. Gives the number of sweeps.
+/// `tolerance`: then the lane is copied to `settled`. What `values` holds in the end does not matter.
+/// Gives the number of sweeps.
 #[inline(always)]
 pub(crate) fn iterate_values(
     model: &impl Successors,
@@ -24,11 +25,12 @@ pub(crate) fn iterate_values(
     tolerance: f64,
     rewards: &[Lanes],
     values: &mut [Lanes],
+    settled: &mut [Lanes],
 ) -> usize {
     let gamma = Lanes::splat(gamma);
-    let mut active = Lanes::splat(1.0);
+    let mut active = [true; LANES];
     let mut sweeps = 0;
-    while active.0.iter().any(|a| *a > 0.0) {
+    while active.contains(&true) {
         let mut change = Lanes::ZERO;
         for s in 0..model.states() {
             let value = if model.ends(s) {
@@ -36,15 +38,16 @@ pub(crate) fn iterate_values(
             } else {
                 rewards[s] + gamma * best(model, s, values)
             };
-            let old = values[s];
-            change = change.max((value - old).map(f64::abs));
-            values[s] = value.choose(old, active);
+            change = change.max((value - values[s]).map(f64::abs));
+            values[s] = value;
             keep_lanes();
         }
         for lane in 0..LANES {
-            // A value that is not a number never settles; it is left to the caller.
-            if change.0[lane] <= tolerance || change.0[lane].is_nan() {
-                active.0[lane] = 0.0;
+            if active[lane] && change.0[lane] <= tolerance {
+                active[lane] = false;
+                for (settled, value) in settled.iter_mut().zip(&*values) {
+                    settled.0[lane] = value.0[lane];
+                }
             }
         }
         sweeps += 1;

@@ -141,8 +141,15 @@ impl Target for IrlTarget<'_> {
                 rewards[s].0[lane] = proposals[lane][self.feature[lane][s]];
             }
         }
-        self.trial = self.values;
-        iterate_values(&Grid, GAMMA, TOLERANCE, &rewards, &mut self.trial);
+        let mut work = self.values;
+        iterate_values(
+            &Grid,
+            GAMMA,
+            TOLERANCE,
+            &rewards,
+            &mut work,
+            &mut self.trial,
+        );
         let mut sum = Lanes::ZERO;
         for s in 0..STATES {
             if self.has_good[s] || self.has_bad[s] {
