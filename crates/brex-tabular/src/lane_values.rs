@@ -1,5 +1,6 @@
 //! Value iteration for eight rewards at once, in the lanes of vector registers.
 
+use crate::Mdp;
 use crate::lanes::{LANES, Lanes};
 use brex_core::keep_lanes;
 
@@ -63,4 +64,163 @@ fn best(model: &impl Successors, state: usize, values: &[Lanes]) -> Lanes {
         best = best.max(model.after(state, action, values));
     }
     best
+}
+
+/// In-place sweeps would be fewer, but wait for each other; these do not. They go on from `values`
+/// until differences between values are right to `tolerance` in every lane; where no state ends an
+/// episode, the values are then shifted to where they tend. Gives the number of sweeps.
+#[inline(always)]
+pub(crate) fn settle_differences(
+    model: &impl Successors,
+    gamma: f64,
+    tolerance: f64,
+    rewards: &[Lanes],
+    values: &mut [Lanes],
+    scratch: &mut [Lanes],
+) -> usize {
+    let rest = gamma / (1.0 - gamma);
+    let mut sweeps = 0;
+    loop {
+        sweep_apart(model, gamma, rewards, values, scratch);
+        let (low, high) = sweep_apart(model, gamma, rewards, scratch, values);
+        sweeps += 2;
+        let settled = (0..LANES).all(|lane| (high.0[lane] - low.0[lane]) * rest <= tolerance);
+        if settled || sweeps >= MOST_SWEEPS {
+            if !(0..model.states()).any(|s| model.ends(s)) {
+                let shift = (low + high).map(|both| 0.5 * rest * both);
+                for value in values.iter_mut() {
+                    *value = *value + shift;
+                    keep_lanes();
+                }
+            }
+            return sweeps;
+        }
+    }
+}
+
+/// A discount very near 1 could take for ever.
+const MOST_SWEEPS: usize = 100_000;
+
+/// One sweep from `values` to `out`; gives the smallest and the largest change.
+#[inline(always)]
+fn sweep_apart(
+    model: &impl Successors,
+    gamma: f64,
+    rewards: &[Lanes],
+    values: &[Lanes],
+    out: &mut [Lanes],
+) -> (Lanes, Lanes) {
+    let mut low = Lanes::splat(f64::INFINITY);
+    let mut high = Lanes::splat(f64::NEG_INFINITY);
+    for s in 0..model.states() {
+        let value = if model.ends(s) {
+            rewards[s]
+        } else {
+            rewards[s] + best(model, s, values).map(|v| gamma * v)
+        };
+        let change = value - values[s];
+        low = low.zip(change, |a, b| if a < b { a } else { b });
+        high = high.max(change);
+        out[s] = value;
+        keep_lanes();
+    }
+    (low, high)
+}
+
+/// The moves of an MDP in the form that suits them.
+pub(crate) enum Moves {
+    /// Every action leads to one state.
+    Certain(CertainMoves),
+    /// Actions lead to one of several states.
+    Uncertain(UncertainMoves),
+}
+
+impl Moves {
+    pub(crate) fn of(mdp: &Mdp) -> Self {
+        let (states, actions) = (mdp.states(), mdp.actions());
+        let ends: Vec<bool> = (0..states).map(|s| mdp.is_terminal(s)).collect();
+        let pairs = || (0..states).flat_map(|s| (0..actions).map(move |a| (s, a)));
+        let certain: Vec<u32> = pairs()
+            .filter_map(|(s, a)| {
+                let mut likely = mdp.successors(s, a).filter(|next| next.1 > 0.0);
+                let first = likely.next()?;
+                likely.next().is_none().then_some(first.0 as u32)
+            })
+            .collect();
+        if certain.len() == states * actions {
+            return Self::Certain(CertainMoves {
+                actions,
+                next: certain,
+                ends,
+            });
+        }
+        let mut moves = UncertainMoves {
+            actions,
+            starts: vec![0],
+            next: Vec::new(),
+            ends,
+        };
+        for (s, a) in pairs() {
+            moves.next.extend(mdp.successors(s, a));
+            moves.starts.push(moves.next.len());
+        }
+        Self::Uncertain(moves)
+    }
+}
+
+pub(crate) struct CertainMoves {
+    actions: usize,
+    next: Vec<u32>,
+    ends: Vec<bool>,
+}
+
+impl Successors for CertainMoves {
+    #[inline(always)]
+    fn states(&self) -> usize {
+        self.ends.len()
+    }
+    #[inline(always)]
+    fn actions(&self) -> usize {
+        self.actions
+    }
+    #[inline(always)]
+    fn after(&self, state: usize, action: usize, values: &[Lanes]) -> Lanes {
+        values[self.next[state * self.actions + action] as usize]
+    }
+    #[inline(always)]
+    fn ends(&self, state: usize) -> bool {
+        self.ends[state]
+    }
+}
+
+pub(crate) struct UncertainMoves {
+    actions: usize,
+    starts: Vec<usize>,
+    next: Vec<(usize, f64)>,
+    ends: Vec<bool>,
+}
+
+impl Successors for UncertainMoves {
+    #[inline(always)]
+    fn states(&self) -> usize {
+        self.ends.len()
+    }
+    #[inline(always)]
+    fn actions(&self) -> usize {
+        self.actions
+    }
+    #[inline(always)]
+    fn after(&self, state: usize, action: usize, values: &[Lanes]) -> Lanes {
+        let index = state * self.actions + action;
+        let mut sum = Lanes::ZERO;
+        for (next, probability) in &self.next[self.starts[index]..self.starts[index + 1]] {
+            sum = sum + values[*next].map(|v| probability * v);
+            keep_lanes();
+        }
+        sum
+    }
+    #[inline(always)]
+    fn ends(&self, state: usize) -> bool {
+        self.ends[state]
+    }
 }

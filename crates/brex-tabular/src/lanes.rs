@@ -122,18 +122,19 @@ pub(crate) fn exp(x: Lanes) -> Lanes {
     })
 }
 
-/// The natural logarithm of numbers from 1 to 8.
+/// The natural logarithm of a positive normal number.
 #[inline(always)]
 pub(crate) fn ln(x: Lanes) -> Lanes {
+    /// The bits of the square root of one half.
+    const HALF_ROOT: u64 = 0x3fe6_a09e_667f_3bcd;
+    /// The bits of `2^52`, whose low bits count in ones.
+    const INTEGERS: u64 = 0x4330_0000_0000_0000;
     x.map(|x| {
-        // x = 2^e m with m from 3/4 to 3/2, and ln m = 2 atanh((m - 1) / (m + 1)).
-        let doubled = (if x > 1.5 { 1.0 } else { 0.0 })
-            + (if x > 3.0 { 1.0 } else { 0.0 })
-            + (if x > 6.0 { 1.0 } else { 0.0 });
-        let m = x
-            * (if x > 1.5 { 0.5 } else { 1.0 })
-            * (if x > 3.0 { 0.5 } else { 1.0 })
-            * (if x > 6.0 { 0.5 } else { 1.0 });
+        // x = 2^e m with m from sqrt(1/2) to sqrt(2), and ln m = 2 atanh((m - 1) / (m + 1)).
+        let shifted = x.to_bits().wrapping_sub(HALF_ROOT).wrapping_add(1024 << 52);
+        let exponent =
+            f64::from_bits(INTEGERS | (shifted >> 52)) - (4_503_599_627_370_496.0 + 1024.0);
+        let m = f64::from_bits((shifted & 0x000f_ffff_ffff_ffff).wrapping_add(HALF_ROOT));
         let f = m - 1.0;
         let s = f / (2.0 + f);
         let s2 = s * s;
@@ -155,8 +156,25 @@ pub(crate) fn ln(x: Lanes) -> Lanes {
         ] {
             sum = f64::mul_add(sum, s2, odd);
         }
-        f64::mul_add(doubled, std::f64::consts::LN_2, s * sum)
+        f64::mul_add(exponent, std::f64::consts::LN_2, s * sum)
     })
+}
+
+/// The logarithm of the sum of exponentials; minus infinity for none.
+#[inline(always)]
+pub(crate) fn log_sum_exp(terms: &[Lanes]) -> Lanes {
+    let Some((first, rest)) = terms.split_first() else {
+        return Lanes::splat(f64::NEG_INFINITY);
+    };
+    let mut largest = *first;
+    for term in rest {
+        largest = largest.max(*term);
+    }
+    let mut sum = Lanes::ZERO;
+    for term in terms {
+        sum = sum + exp(*term - largest);
+    }
+    largest + ln(sum)
 }
 
 #[cfg(test)]
@@ -171,7 +189,10 @@ mod tests {
             assert!((got / x.exp() - 1.0).abs() < 4e-16, "exp {x}: {got}");
             let y = 1.0 + f64::from(i) * 1e-4;
             let got = ln(Lanes::splat(y)).0[3];
-            assert!((got - y.ln()).abs() < 5e-16, "ln {y}: {got}");
+            assert!((got - y.ln()).abs() < 6e-16, "ln {y}: {got}");
+            let z = y * 1e-30 * f64::from(i + 1);
+            let got = ln(Lanes::splat(z)).0[3];
+            assert!((got / z.ln() - 1.0).abs() < 4e-16, "ln {z}: {got}");
         }
         assert!(exp(Lanes::splat(-1e9)).0[0] < 1e-300);
         assert_eq!(exp(Lanes::ZERO).0[0], 1.0);

@@ -9,7 +9,7 @@ use super::glibc_rand::GlibcRand;
 use super::walk::propose;
 use super::world::{ACTIONS, FEATURES, GAMMA, NEXT, STATES, TOLERANCE};
 use crate::lane_values::{Successors, iterate_values};
-use crate::lanes::{LANES, Lanes, exp, ln};
+use crate::lanes::{LANES, Lanes, exp, ln, log_sum_exp};
 use brex_core::{Task, keep_lanes};
 
 const LENGTH: usize = 5_000;
@@ -181,19 +181,6 @@ impl Target for IrlTarget<'_> {
             keep_lanes();
         }
     }
-}
-
-#[inline(always)]
-fn log_sum_exp<const N: usize>(terms: &[Lanes; N]) -> Lanes {
-    let mut largest = terms[0];
-    for term in &terms[1..] {
-        largest = largest.max(*term);
-    }
-    let mut sum = Lanes::ZERO;
-    for term in terms {
-        sum = sum + exp(*term - largest);
-    }
-    largest + ln(sum)
 }
 
 /// Bayesian REX of eight worlds.
