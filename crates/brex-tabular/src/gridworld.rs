@@ -53,6 +53,19 @@ pub enum CellFeatures {
 
 /// A grid of cells, which are numbered row by row from the top left. It is checked when it is made
 /// an MDP.
+///
+/// ```
+/// use brex_tabular::{GridPicture, Gridworld, draw_gridworld, policy_iteration};
+///
+/// let mut random = brex_core::stream(1, "worlds", 0);
+/// let grid = Gridworld::random(6, 6, 4, 0.1, 0.9, &mut random);
+/// let mdp = grid.to_mdp()?;
+/// let rewards = mdp.rewards(&[0.5, -0.25, 0.0, 0.25]);
+/// let (solution, _policy) = policy_iteration(&mdp, &rewards);
+/// let picture = GridPicture::new("A random world", &grid, &rewards, &solution, 1e-9);
+/// assert!(draw_gridworld(&picture).starts_with("<svg"));
+/// # Ok::<(), brex_tabular::GridworldError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Gridworld {
     /// Rows of the grid.

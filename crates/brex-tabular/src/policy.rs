@@ -281,6 +281,9 @@ mod tests {
         let policy = StochasticPolicy::boltzmann(&matrix(1, &[1.0, 3.0]), 0.5).unwrap();
         let row = policy.probabilities().row(0);
         assert!((row[1] / row[0] - 1.0_f64.exp()).abs() < 1e-12);
+        let contrary = StochasticPolicy::boltzmann(&matrix(1, &[1.0, 3.0]), -0.5).unwrap();
+        let row = contrary.probabilities().row(0);
+        assert!((row[0] / row[1] - 1.0_f64.exp()).abs() < 1e-12);
         for beta in [0.0, 50.0, -50.0, 1e300] {
             for values in [[1e308, -1e308], [0.0, 1e-300], [-1e4, -1e4]] {
                 let policy = StochasticPolicy::boltzmann(&matrix(1, &values), beta).unwrap();
