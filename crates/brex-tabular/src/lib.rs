@@ -4,9 +4,12 @@
 mod colour;
 mod evaluate;
 mod gridworld;
+mod lane_values;
+mod lanes;
 mod mdp;
 mod picture;
 mod policy;
+mod published;
 mod rollout;
 mod solve;
 mod study;
@@ -17,6 +20,7 @@ pub use gridworld::{CellFeatures, Gridworld, GridworldError};
 pub use mdp::{Mdp, MdpError};
 pub use picture::{GridPicture, draw_gridworld};
 pub use policy::{StochasticPolicy, StochasticPolicyError};
+pub use published::{PUBLISHED_BATCH, published_losses};
 pub use rollout::{Step, discounted_features, rollout};
 pub use solve::{
     Solution, action_values, greedy, optimal_actions, policy_iteration, value_iteration,
