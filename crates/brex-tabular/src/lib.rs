@@ -30,4 +30,8 @@ pub use rollout::{Step, discounted_features, rollout};
 pub use solve::{
     Solution, action_values, greedy, optimal_actions, policy_iteration, value_iteration,
 };
-pub use study::{ChainQuality, LossRow, MethodResult, StudyTable, paper_losses};
+pub use study::{
+    ChainQuality, Condition, GridCoverageOptions, GridCoverageRow, JudgedPolicy, LossRow, Method,
+    MethodResult, SoundOptions, StudyError, StudyTable, WorldOptions, grid_coverage, paper_losses,
+    sound_losses,
+};

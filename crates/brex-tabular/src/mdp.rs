@@ -106,9 +106,10 @@ impl Mdp {
             found,
             expected,
         };
-        if transitions.len() != states * actions {
+        // A product that overflows is no number of transitions either.
+        if states.checked_mul(actions) != Some(transitions.len()) {
             let found = transitions.len();
-            return Err(length("transitions", found, states * actions));
+            return Err(length("transitions", found, states.saturating_mul(actions)));
         }
         if terminal.len() != states {
             return Err(length("terminal states", terminal.len(), states));

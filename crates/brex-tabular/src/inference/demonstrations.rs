@@ -6,7 +6,7 @@
 
 use super::metropolis::{Inference, InferenceOptions, LaneLikelihood, sample_lanes};
 use crate::Mdp;
-use crate::lane_values::{Moves, Successors, settle_differences};
+use crate::lane_values::{Moves, Settling, Successors, settle_differences};
 use crate::lanes::{Lanes, log_sum_exp};
 use brex_core::keep_lanes;
 
@@ -94,7 +94,7 @@ struct DemonstrationLikelihood<'a, S> {
     /// The values of the current weights and of the proposal; the latter start from the former.
     values: Vec<Lanes>,
     trial: Vec<Lanes>,
-    scratch: Vec<Lanes>,
+    settling: Settling,
     terms: Vec<Lanes>,
 }
 
@@ -116,7 +116,7 @@ impl<'a, S: Successors> DemonstrationLikelihood<'a, S> {
             rewards: lanes(),
             values: lanes(),
             trial: lanes(),
-            scratch: lanes(),
+            settling: Settling::new(states),
             terms: vec![Lanes::ZERO; 2 * actions],
         }
     }
@@ -167,7 +167,7 @@ impl<S: Successors> LaneLikelihood for DemonstrationLikelihood<'_, S> {
             TOLERANCE,
             &self.rewards,
             &mut self.trial,
-            &mut self.scratch,
+            &mut self.settling,
         );
         let actions = self.mdp.actions();
         let mut sum = Lanes::ZERO;

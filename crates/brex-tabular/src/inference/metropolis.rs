@@ -8,6 +8,12 @@
 //! Chains start at draws of the prior. While they warm up, the proposal takes on the covariance of
 //! their positions and a scale at which three in ten proposals are accepted; then it stays as it
 //! is. Now and then a proposal is four times as long, or as short.
+//!
+//! A reward that says little in any state is, up to its sign, the same everywhere: where people
+//! contradict the model, the posterior has two opposite peaks, all weights equal and positive or
+//! equal and negative, with nothing in between. So one proposal in ten is a reflection in the plane
+//! across the widest direction of the draws, and for the covariance all draws are reflected to one
+//! side.
 
 use super::prior::WeightPrior;
 use crate::lanes::{LANES, Lanes};
@@ -47,7 +53,7 @@ impl Default for InferenceOptions {
         Self {
             beta: 50.0,
             prior: WeightPrior::default(),
-            most_draws_per_chain: 12_000,
+            most_draws_per_chain: 8_000,
             seed: 0,
             index: 0,
         }
@@ -103,7 +109,7 @@ pub(super) fn sample_lanes<T: LaneLikelihood>(
 
 fn judge(chains: &[Vec<f64>], dim: usize, acceptance: f64) -> ChainQuality {
     let mut workspace = Workspace::default();
-    let (mut max_rhat, mut min_ess) = (0.0_f64, f64::INFINITY);
+    let (mut max_rhat, mut min_ess) = (Some(0.0_f64), f64::INFINITY);
     for k in 0..dim {
         let column: Vec<f64> = chains
             .iter()
@@ -111,13 +117,13 @@ fn judge(chains: &[Vec<f64>], dim: usize, acceptance: f64) -> ChainQuality {
             .collect();
         let diagnosis = diagnose(&column, chains.len(), &[], &mut workspace);
         // Weights that never move leave R-hat unknown; that is not agreement.
-        let known = |value: f64, unknown: f64| if value.is_nan() { unknown } else { value };
-        max_rhat = max_rhat.max(known(diagnosis.rhat, f64::INFINITY));
+        let rhat = Some(diagnosis.rhat).filter(|rhat| rhat.is_finite());
+        max_rhat = max_rhat.zip(rhat).map(|(a, b)| a.max(b));
         let ess = diagnosis.ess_bulk.min(diagnosis.ess_tail);
-        min_ess = min_ess.min(known(ess, 0.0));
+        min_ess = min_ess.min(if ess.is_finite() { ess } else { 0.0 });
     }
     ChainQuality {
-        converged: max_rhat < RHAT_LIMIT && min_ess >= ESS_LIMIT,
+        converged: max_rhat.is_some_and(|rhat| rhat < RHAT_LIMIT) && min_ess >= ESS_LIMIT,
         max_rhat,
         min_ess,
         draws: chains.iter().map(|chain| chain.len() / dim).sum(),
@@ -133,6 +139,8 @@ struct Walk {
     log_likelihood: Lanes,
     /// The lower triangle of the proposal's covariance, row by row.
     factor: Vec<f64>,
+    /// The direction to reflect in, of length 1.
+    widest: Vec<f64>,
     scale: f64,
     /// Steps since the scale began to be adapted to the present factor.
     adapted: f64,
@@ -163,13 +171,14 @@ impl Walk {
             weights,
             log_likelihood,
             factor,
+            widest: vec![(dim as f64).sqrt().recip(); dim],
             scale: 0.5,
             adapted: 0.0,
         }
     }
 
-    /// Steps that adapt the scale, and afterwards the covariance if asked.
-    fn warm_up<T: LaneLikelihood>(&mut self, target: &mut T, steps: usize, covariance: bool) {
+    /// Steps that adapt the scale, and afterwards the shape of the proposal if asked.
+    fn warm_up<T: LaneLikelihood>(&mut self, target: &mut T, steps: usize, reshape: bool) {
         let mut chains = vec![Vec::new(); LANES];
         self.adapted = 0.0;
         dispatch(Steps {
@@ -179,12 +188,22 @@ impl Walk {
             chains: &mut chains,
             adapt: true,
         });
-        if covariance {
+        if reshape {
             // The first half may still be on its way.
             let dim = self.weights.len();
             let late = chains.iter().map(|chain| &chain[steps / 2 * dim..]);
-            let late: Vec<&[f64]> = late.flat_map(|chain| chain.chunks_exact(dim)).collect();
-            if let Some(factor) = covariance_factor(&late, dim) {
+            let mut late: Vec<Vec<f64>> = late
+                .flat_map(|chain| chain.chunks_exact(dim).map(<[f64]>::to_vec))
+                .collect();
+            if let Some(widest) = widest_direction(&covariance(&late, dim)) {
+                self.widest = widest;
+            }
+            for draw in &mut late {
+                if dot(&self.widest, draw) < 0.0 {
+                    reflect(&self.widest, draw);
+                }
+            }
+            if let Some(factor) = cholesky(covariance(&late, dim), dim) {
                 self.factor = factor;
                 // The best scale for a normal law, at the mean size of z.
                 self.scale = 2.4 * (dim as f64).sqrt();
@@ -209,21 +228,54 @@ impl Walk {
     }
 }
 
-/// The Cholesky factor of the covariance of all draws together. None if they do not vary.
-fn covariance_factor(draws: &[&[f64]], dim: usize) -> Option<Vec<f64>> {
+fn dot(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| a * b).sum()
+}
+
+/// Mirrors a vector in the plane across a direction of length 1.
+fn reflect(direction: &[f64], vector: &mut [f64]) {
+    let along = 2.0 * dot(direction, vector);
+    for (v, d) in vector.iter_mut().zip(direction) {
+        *v -= along * d;
+    }
+}
+
+/// The covariance of all draws together, row by row.
+fn covariance(draws: &[Vec<f64>], dim: usize) -> Vec<f64> {
     let count = draws.len() as f64;
     let mut mean = vec![0.0; dim];
-    for row in draws {
-        mean.iter_mut().zip(*row).for_each(|(m, w)| *m += w / count);
+    for draw in draws {
+        mean.iter_mut().zip(draw).for_each(|(m, w)| *m += w / count);
     }
     let mut covariance = vec![0.0; dim * dim];
-    for row in draws {
+    for draw in draws {
         for i in 0..dim {
-            for j in 0..=i {
-                covariance[i * dim + j] += (row[i] - mean[i]) * (row[j] - mean[j]) / count;
+            for j in 0..dim {
+                covariance[i * dim + j] += (draw[i] - mean[i]) * (draw[j] - mean[j]) / count;
             }
         }
     }
+    covariance
+}
+
+/// The direction of the largest variance, by the power method. None if nothing varies.
+fn widest_direction(covariance: &[f64]) -> Option<Vec<f64>> {
+    let dim = covariance.len().isqrt();
+    let mut direction: Vec<f64> = (0..dim).map(|k| 1.0 + 0.1 * k as f64).collect();
+    for _ in 0..200 {
+        let rows = covariance.chunks_exact(dim);
+        let next: Vec<f64> = rows.map(|row| dot(row, &direction)).collect();
+        let length = dot(&next, &next).sqrt();
+        if length.is_nan() || length < 1e-30 {
+            return None;
+        }
+        direction = next.into_iter().map(|v| v / length).collect();
+    }
+    Some(direction)
+}
+
+/// The Cholesky factor of a covariance, row by row. None if nothing varies.
+fn cholesky(mut covariance: Vec<f64>, dim: usize) -> Option<Vec<f64>> {
     let trace: f64 = (0..dim).map(|i| covariance[i * dim + i]).sum();
     if trace.is_nan() || trace < 1e-24 {
         return None;
@@ -236,10 +288,8 @@ fn covariance_factor(draws: &[&[f64]], dim: usize) -> Option<Vec<f64>> {
     let mut factor = vec![0.0; dim * dim];
     for i in 0..dim {
         for j in 0..=i {
-            let dot: f64 = (0..j)
-                .map(|m| factor[i * dim + m] * factor[j * dim + m])
-                .sum();
-            let rest = covariance[i * dim + j] - dot;
+            let row = |r: usize| &factor[r * dim..][..j];
+            let rest = covariance[i * dim + j] - dot(row(i), row(j));
             factor[i * dim + j] = if i == j {
                 rest.max(1e-300).sqrt()
             } else {
@@ -341,18 +391,27 @@ impl Walk {
         let random = &mut self.random[lane];
         // A Gamma number: the sum of as many exponential ones as there are weights.
         let before: f64 = (0..dim).map(|_| -> f64 { Exp1.sample(random) }).sum();
-        let length = match random.random_range(0..10) {
-            0 => 4.0 * self.scale,
-            1 => 0.25 * self.scale,
-            _ => self.scale,
-        };
         for w in proposal.iter_mut() {
             w.0[lane] *= before;
         }
-        for j in 0..dim {
-            let normal: f64 = StandardNormal.sample(random);
-            for i in j..dim {
-                proposal[i].0[lane] += length * self.factor[i * dim + j] * normal;
+        let length = match random.random_range(0..10) {
+            0 => Some(4.0 * self.scale),
+            1 => Some(0.25 * self.scale),
+            2 => None,
+            _ => Some(self.scale),
+        };
+        if let Some(length) = length {
+            for j in 0..dim {
+                let normal: f64 = StandardNormal.sample(random);
+                for i in j..dim {
+                    proposal[i].0[lane] += length * self.factor[i * dim + j] * normal;
+                }
+            }
+        } else {
+            let pairs = proposal.iter().zip(&self.widest);
+            let along: f64 = pairs.map(|(z, d)| z.0[lane] * d).sum();
+            for (z, d) in proposal.iter_mut().zip(&self.widest) {
+                z.0[lane] -= 2.0 * along * d;
             }
         }
         let after = self.prior.size(proposal.iter().map(|w| w.0[lane]));

@@ -1,10 +1,18 @@
 //! The paper's gridworld experiments: what is compared in each table, and what came out.
 
+mod coverage;
 mod paper;
+mod sound;
+mod world;
 
 use serde::{Deserialize, Serialize};
 
+pub use coverage::{
+    Condition, GridCoverageOptions, GridCoverageRow, JudgedPolicy, Method, grid_coverage,
+};
 pub use paper::paper_losses;
+pub use sound::{SoundOptions, sound_losses};
+pub use world::{StudyError, WorldOptions};
 
 /// The four tables of the paper's appendix.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -87,8 +95,8 @@ impl StudyTable {
 pub struct ChainQuality {
     /// Whether R-hat and effective sample sizes are within the limits.
     pub converged: bool,
-    /// The largest R-hat over weights.
-    pub max_rhat: f64,
+    /// The largest R-hat over weights; unknown where a weight never moved.
+    pub max_rhat: Option<f64>,
     /// The smallest effective sample size over weights.
     pub min_ess: f64,
     /// Draws kept, over all chains.
