@@ -1,6 +1,6 @@
 //! The flags of the command, as clap sees them.
 
-use crate::commands::{check, coverage, evaluate, export, quickstart, sample};
+use crate::commands::{check, coverage, evaluate, export, merge, quickstart, reproduce, sample};
 use clap::builder::styling::{AnsiColor, Styles};
 use std::path::PathBuf;
 
@@ -40,6 +40,8 @@ pub(crate) enum Command {
     Evaluate(evaluate::Arguments),
     Export(export::Arguments),
     Coverage(coverage::Arguments),
+    Reproduce(reproduce::Arguments),
+    Merge(merge::Arguments),
 }
 
 /// Flags that mean the same for every command.

@@ -7,6 +7,8 @@
 //! seed = 7                  # for every command that has this flag
 //! [sample]                  # for one command
 //! features = "phi.npy"
+//! [reproduce.gridworld]     # for a command of a command
+//! worlds = 20
 //! ```
 //!
 //! `run.toml`, which `brex sample` leaves beside its draws, is such a file: its `[made-by]` is for
@@ -32,19 +34,27 @@ pub(crate) fn expand(command: &Command, words: Vec<OsString>) -> Result<Vec<OsSt
     };
     let path = Path::new(&path);
     let table = read(path)?;
-    let added = words_for(command, chosen, &table, &words)
+    let added = words_for(command, &chosen, &table, &words)
         .map_err(|problem| BadInput::new(format!("{}: {problem}", path.display())))?;
     let mut all = words;
     all.splice(at + 1..at + 1, added);
     Ok(all)
 }
 
-/// Where the subcommand stands among the words, and its definition.
-fn chosen_command<'c>(command: &'c Command, words: &[OsString]) -> Option<(usize, &'c Command)> {
-    words.iter().enumerate().skip(1).find_map(|(at, word)| {
-        let found = command.find_subcommand(word)?;
-        Some((at, found))
-    })
+/// Where the subcommand stands among the words, and its definition, below those that it belongs to.
+fn chosen_command<'c>(
+    command: &'c Command,
+    words: &[OsString],
+) -> Option<(usize, Vec<&'c Command>)> {
+    let (mut last, mut path) = (0, Vec::new());
+    for (at, word) in words.iter().enumerate().skip(1) {
+        let owner = path.last().copied().unwrap_or(command);
+        if let Some(found) = owner.find_subcommand(word) {
+            path.push(found);
+            last = at;
+        }
+    }
+    (!path.is_empty()).then_some((last, path))
 }
 
 /// The value of `--name VALUE` or `--name=VALUE`; the last one counts.
@@ -85,10 +95,13 @@ fn read(path: &Path) -> Result<Table, BadInput> {
 /// The words that the file stands for, without what the command line sets itself.
 fn words_for(
     command: &Command,
-    chosen: &Command,
+    path: &[&Command],
     table: &Table,
     given: &[OsString],
 ) -> Result<Vec<OsString>, String> {
+    let Some(chosen) = path.last() else {
+        return Ok(Vec::new());
+    };
     let mut added = Vec::new();
     let mut add = |key: &str, value: &Value| {
         if is_set(given, key) {
@@ -103,19 +116,11 @@ fn words_for(
                 let Some(owner) = command.find_subcommand(key) else {
                     return Err(format!("[{key}]: there is no such command"));
                 };
-                for (inner, value) in section {
-                    if !has_flag(owner, inner) {
-                        return Err(format!("[{key}] {inner}: brex {key} has no such setting"));
-                    }
-                    if owner.get_name() == chosen.get_name() {
-                        add(inner, value)?;
-                    }
-                }
+                add_section(owner, key, section, path, &mut add)?;
             }
             _ if has_flag(chosen, key) => {
                 // A section says it more precisely.
-                let section = table.get(chosen.get_name()).and_then(Value::as_table);
-                if section.is_none_or(|section| !section.contains_key(key)) {
+                if !is_in_section(table, path, key) {
                     add(key, value)?;
                 }
             }
@@ -124,6 +129,47 @@ fn words_for(
         }
     }
     Ok(added)
+}
+
+/// Adds what a section says, and those inside it, as far as it is for the chosen command.
+fn add_section(
+    owner: &Command,
+    shown: &str,
+    section: &Table,
+    path: &[&Command],
+    add: &mut impl FnMut(&str, &Value) -> Result<(), String>,
+) -> Result<(), String> {
+    let below = match path.split_first() {
+        Some((first, below)) if first.get_name() == owner.get_name() => Some(below),
+        _ => None,
+    };
+    for (key, value) in section {
+        if let (Value::Table(inner), Some(nested)) = (value, owner.find_subcommand(key)) {
+            let shown = format!("{shown}.{key}");
+            add_section(nested, &shown, inner, below.unwrap_or_default(), add)?;
+        } else if !has_flag(owner, key) {
+            let command = shown.replace('.', " ");
+            return Err(format!(
+                "[{shown}] {key}: brex {command} has no such setting"
+            ));
+        } else if below.is_some() {
+            add(key, value)?;
+        }
+    }
+    Ok(())
+}
+
+/// Whether a section of the chosen command, or of one that it belongs to, sets a flag.
+fn is_in_section(table: &Table, path: &[&Command], flag: &str) -> bool {
+    let mut section = table;
+    for command in path {
+        match section.get(command.get_name()).and_then(Value::as_table) {
+            Some(inner) if inner.contains_key(flag) => return true,
+            Some(inner) => section = inner,
+            None => return false,
+        }
+    }
+    false
 }
 
 fn has_flag(command: &Command, name: &str) -> bool {
@@ -165,13 +211,17 @@ mod tests {
         Command::new("brex")
             .subcommand(Command::new("sample").args(["seed", "beta", "json"].map(flag)))
             .subcommand(Command::new("check").args(["seed"].map(flag)))
+            .subcommand(
+                Command::new("reproduce")
+                    .subcommand(Command::new("gridworld").args(["seed", "worlds"].map(flag))),
+            )
     }
 
     fn words(toml: &str, given: &str) -> Result<Vec<String>, String> {
         let given: Vec<OsString> = given.split(' ').map(Into::into).collect();
         let command = command();
         let (_, chosen) = chosen_command(&command, &given).unwrap();
-        let added = words_for(&command, chosen, &toml.parse().unwrap(), &given)?;
+        let added = words_for(&command, &chosen, &toml.parse().unwrap(), &given)?;
         Ok(added
             .into_iter()
             .map(|word| word.into_string().unwrap())
@@ -234,6 +284,22 @@ mod tests {
                 .contains("[simple]")
         );
         assert!(words("seed = { a = 1 }", "brex check").is_err());
+    }
+
+    #[test]
+    fn a_command_of_a_command_has_a_section_inside_a_section() {
+        let file = "seed = 3\n[reproduce.gridworld]\nworlds = 5\nseed = 4";
+        let found = words(file, "brex reproduce gridworld").unwrap();
+        assert_eq!(found, ["--seed=4", "--worlds=5"]);
+        assert_eq!(words(file, "brex check").unwrap(), ["--seed=3"]);
+        let unknown = words("[reproduce.gridworld]\nworld = 5", "brex check").unwrap_err();
+        assert!(unknown.contains("[reproduce.gridworld] world: brex reproduce gridworld has no"));
+        let given: Vec<OsString> = ["brex", "reproduce", "--seed", "1", "gridworld"]
+            .map(Into::into)
+            .into();
+        let command = command();
+        let (at, path) = chosen_command(&command, &given).unwrap();
+        assert_eq!((at, path.len()), (4, 2));
     }
 
     #[test]

@@ -14,6 +14,7 @@ mod progress;
 mod run_directory;
 mod table;
 mod terminal;
+mod units;
 
 use anyhow::{Context, Result};
 use args::{Arguments, Command};
@@ -58,6 +59,8 @@ fn run(words: Vec<OsString>) -> Result<Outcome> {
         Command::Sample(arguments) => commands::sample::run(arguments, common),
         Command::Evaluate(arguments) => commands::evaluate::run(arguments, common),
         Command::Export(arguments) => commands::export::run(arguments, common),
+        Command::Reproduce(arguments) => commands::reproduce::run(arguments, common),
+        Command::Merge(arguments) => commands::merge::run(arguments, common),
         Command::Coverage(arguments) => commands::coverage::run(arguments, common),
     })
 }

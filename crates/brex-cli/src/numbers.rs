@@ -73,6 +73,30 @@ pub(crate) fn trimmed(value: f64, digits: usize) -> String {
     text
 }
 
+/// A number as C's `%g` prints it: six significant digits, no zeros at the end.
+pub(crate) fn six_digits(value: f64) -> String {
+    let text = format!("{value:.5e}");
+    let Some((digits, power)) = text.split_once('e') else {
+        return text;
+    };
+    let power: i32 = power.parse().unwrap_or(0);
+    let trim = |number: &str| {
+        if number.contains('.') {
+            number
+                .trim_end_matches('0')
+                .trim_end_matches('.')
+                .to_owned()
+        } else {
+            number.to_owned()
+        }
+    };
+    if (-4..6).contains(&power) {
+        return trim(&format!("{value:.*}", (5 - power) as usize));
+    }
+    let sign = if power < 0 { '-' } else { '+' };
+    format!("{}e{sign}{:02}", trim(digits), power.abs())
+}
+
 /// A count with its thousands apart.
 pub(crate) fn count(value: usize) -> String {
     let digits = value.to_string();
@@ -151,6 +175,26 @@ mod tests {
         assert_eq!(trimmed(20.0, 4), "20");
         assert_eq!(trimmed(1200.0, 2), "1200");
         assert_eq!(trimmed(2.5, 4), "2.5");
+    }
+
+    #[test]
+    fn six_digits_are_those_of_c() {
+        let pairs = [
+            (0.0, "0"),
+            (0.033_248_1, "0.0332481"),
+            (2.669_27, "2.66927"),
+            (123_456.5, "123456"),
+            (1_234_567.0, "1.23457e+06"),
+            (0.000_1, "0.0001"),
+            (0.000_012_3, "1.23e-05"),
+            (999_999.5, "1e+06"),
+            (0.000_099_999_99, "0.0001"),
+            (100.0, "100"),
+            (-1e-300, "-1e-300"),
+        ];
+        for (value, expected) in pairs {
+            assert_eq!(six_digits(value), expected);
+        }
     }
 
     #[test]

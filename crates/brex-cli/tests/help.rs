@@ -15,9 +15,13 @@ fn help_of_every_command() {
         "evaluate",
         "export",
         "coverage",
+        "reproduce",
+        "reproduce gridworld",
+        "merge",
     ] {
         let ran = sandbox.brex(&format!("{command} --help")).expect(0);
         let name = if command.is_empty() { "brex" } else { command };
+        let name = name.replace(' ', "_");
         insta::assert_snapshot!(format!("help_{name}"), ran.stdout);
     }
 }

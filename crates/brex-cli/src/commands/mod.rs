@@ -8,6 +8,8 @@ mod evaluation_json;
 mod evaluation_report;
 pub(crate) mod export;
 mod findings;
+pub(crate) mod merge;
 pub(crate) mod quickstart;
+pub(crate) mod reproduce;
 pub(crate) mod sample;
 mod sampling_report;

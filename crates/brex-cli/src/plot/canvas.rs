@@ -166,6 +166,14 @@ impl Canvas {
         ));
     }
 
+    /// A circle that shows what is below it.
+    pub(crate) fn ring(&mut self, at: Point, radius: f64, colour: &str) {
+        self.element(format_args!(
+            "<circle cx=\"{:.2}\" cy=\"{:.2}\" r=\"{radius}\" fill=\"none\" stroke=\"{colour}\" stroke-width=\"1.4\"/>",
+            at.0, at.1
+        ));
+    }
+
     /// A text on its baseline.
     pub(crate) fn text(&mut self, at: Point, text: &str, style: TextStyle) {
         self.element(format_args!(

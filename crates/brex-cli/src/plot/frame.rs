@@ -32,6 +32,10 @@ pub(crate) enum Sign {
     Tick { colour: &'static str },
     /// A dot.
     Dot { colour: &'static str },
+    /// A hollow mark.
+    Ring { colour: &'static str },
+    /// A triangle that points down.
+    Triangle { colour: &'static str },
     /// A short line.
     Line(Stroke),
 }
@@ -86,12 +90,22 @@ pub(crate) fn legend(canvas: &mut Canvas, at: Point, limit: f64, entries: &[(Sig
                 );
             }
             Sign::Dot { colour } => canvas.dot((x + SIGN_WIDTH / 2.0, middle), 4.2, colour),
+            Sign::Ring { colour } => canvas.ring((x + SIGN_WIDTH / 2.0, middle), 5.4, colour),
+            Sign::Triangle { colour } => {
+                triangle(canvas, (x + SIGN_WIDTH / 2.0, middle + 4.0), colour);
+            }
             Sign::Line(stroke) => canvas.line((x, middle), (x + SIGN_WIDTH, middle), stroke),
         }
         let limit = (limit - offset - SIGN_WIDTH - SIGN_GAP).max(40.0);
         let text = font::fit(text, NOTE.size, Weight::Regular, limit);
         canvas.text((x + SIGN_WIDTH + SIGN_GAP, baseline), &text, NOTE);
     }
+}
+
+/// A triangle whose tip points down to `at`: the value lies below what the axis can show.
+pub(crate) fn triangle(canvas: &mut Canvas, at: Point, colour: &str) {
+    let corners = [at, (at.0 - 5.5, at.1 - 9.0), (at.0 + 5.5, at.1 - 9.0)];
+    canvas.polygon(&corners, colour, 1.0);
 }
 
 /// An upright tick from `ys.0` to `ys.1` with a horizontal bar of `reach` pixels to both sides.

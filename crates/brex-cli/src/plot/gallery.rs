@@ -1,7 +1,9 @@
 //! Figures of every awkward kind, drawn in tests. To look at them:
 //! `BREX_GALLERY=/some/folder cargo test -p brex-cli gallery`.
 
-use super::{Chart, DrawnBound, PlotFormat, Reading, Ridge, Ridgeline, Series};
+use super::{
+    Chart, DrawnBound, Panel, PanelSeries, Panels, PlotFormat, Reading, Ridge, Ridgeline, Series,
+};
 
 /// A bell-shaped sample without randomness.
 fn bell(count: usize, mean: f64, deviation: f64) -> Vec<f64> {
@@ -157,4 +159,44 @@ fn gallery_of_coverage() {
         ..chart
     };
     check("coverage-empty", &empty.draw());
+}
+
+#[test]
+fn gallery_of_losses() {
+    let series = |name: &str, scale: f64| PanelSeries {
+        name: name.to_owned(),
+        readings: [1.0, 2.0, 5.0, 10.0, 30.0]
+            .map(|x: f64| {
+                let y = if x > 20.0 { 0.0 } else { scale / x };
+                let half = y * x / 8.0;
+                let (low, high) = (y - half, y + half);
+                Reading { x, y, low, high }
+            })
+            .to_vec(),
+        printed: vec![(2.0, scale / 2.0), (5.0, scale / 9.0)],
+    };
+    let panel = |title: &str| Panel {
+        title: title.to_owned(),
+        x_name: "demonstrations".to_owned(),
+        series: vec![series("Bayesian IRL", 4.0), series("Bayesian REX", 0.03)],
+    };
+    let mut figure = Panels {
+        title: "Loss of the learned policy, mean over 20 worlds".to_owned(),
+        y_name: "loss (logarithmic)".to_owned(),
+        readings_name: "bars: ± 1.96 standard errors".to_owned(),
+        printed_name: "hollow: the paper's value".to_owned(),
+        panels: vec![panel("Table 7"), panel("Table 8"), panel("Table 10")],
+    };
+    let svg = figure.draw();
+    assert!(svg.contains("exactly zero") && svg.contains("hollow"));
+    check("losses", &svg);
+    figure.panels.truncate(1);
+    figure.panels[0].series.truncate(1);
+    figure.panels[0].series[0].readings.truncate(1);
+    figure.panels[0].series[0].printed.clear();
+    let svg = figure.draw();
+    assert!(!svg.contains("exactly zero") && !svg.contains("hollow"));
+    check("losses-one", &svg);
+    figure.panels.clear();
+    check("losses-none", &figure.draw());
 }

@@ -3,7 +3,7 @@
 //!
 //! The parts, from the bottom up: `canvas` (shapes), `font` (text widths), `scale` (values to
 //! pixels, round ticks), `frame` (axes, titles, legends), `density` (outlines), and the figures
-//! themselves, `ridgeline` and `chart`.
+//! themselves, `ridgeline`, `chart` and `panels`.
 
 mod canvas;
 mod chart;
@@ -12,11 +12,13 @@ mod font;
 mod frame;
 #[cfg(test)]
 mod gallery;
+mod panels;
 mod png;
 mod ridgeline;
 mod scale;
 
 pub(crate) use chart::{Chart, Reading, Series};
+pub(crate) use panels::{Panel, PanelSeries, Panels};
 pub(crate) use ridgeline::{DrawnBound, Ridge, Ridgeline};
 
 use crate::exit::BadInput;

@@ -85,7 +85,7 @@ impl Ridgeline {
         canvas.text((MARGIN, 36.0), &title, frame::TITLE);
         frame::legend(&mut canvas, (MARGIN, legend_top), inner, &legend);
         let name = match scale.shape() {
-            Shape::Linear => "return under the posterior",
+            Shape::Linear | Shape::Log => "return under the posterior",
             Shape::SymmetricLog { .. } => "return under the posterior (logarithmic away from zero)",
         };
         frame::x_axis(&mut canvas, area, &scale, name);

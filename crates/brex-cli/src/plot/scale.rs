@@ -1,14 +1,16 @@
 //! From values to places on the page, and the round numbers to write beside an axis.
 //!
-//! Two scales: linear, and `asinh`, which is linear around zero and logarithmic far from it, on
-//! both sides. The second keeps a figure legible when values differ by orders of magnitude and
-//! some are negative, where a logarithm would not do.
+//! Three scales: linear; logarithmic, for what is never negative; and `asinh`, which is linear
+//! around zero and logarithmic far from it, on both sides. The last keeps a figure legible when
+//! values differ by orders of magnitude and some are negative, where a logarithm would not do.
 
 /// How values become distances.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Shape {
     /// Equal steps are equally far apart.
     Linear,
+    /// Equal factors are equally far apart; zero and less are infinitely far down.
+    Log,
     /// Linear up to about `knee`, logarithmic beyond it.
     SymmetricLog {
         /// Where linear turns into logarithmic.
@@ -21,6 +23,8 @@ impl Shape {
     pub(crate) fn forward(self, value: f64) -> f64 {
         match self {
             Self::Linear => value,
+            Self::Log if value > 0.0 => value.log10(),
+            Self::Log => f64::NEG_INFINITY,
             Self::SymmetricLog { knee } => (value / knee).asinh(),
         }
     }
@@ -29,6 +33,7 @@ impl Shape {
     pub(crate) fn backward(self, coordinate: f64) -> f64 {
         match self {
             Self::Linear => coordinate,
+            Self::Log => 10.0_f64.powf(coordinate),
             Self::SymmetricLog { knee } => coordinate.sinh() * knee,
         }
     }
@@ -89,6 +94,7 @@ impl Scale {
     pub(crate) fn ticks(&self, count: usize) -> Vec<Tick> {
         match self.shape {
             Shape::Linear => self.linear_ticks(count),
+            Shape::Log => self.log_ticks(self.low, count),
             Shape::SymmetricLog { knee } => self.log_ticks(knee, count),
         }
     }
@@ -109,7 +115,7 @@ impl Scale {
 
     /// Zero and powers of ten on both sides, every power or every second, third ... one.
     fn log_ticks(&self, knee: f64, count: usize) -> Vec<Tick> {
-        let first = knee.log10().ceil() as i32;
+        let first = (knee.log10() - 1e-9).ceil() as i32;
         let largest = self.low.abs().max(self.high.abs());
         let last = (largest.log10() + 1e-9).floor() as i32;
         let powers = (last - first + 1).max(1) as usize;
@@ -120,7 +126,13 @@ impl Scale {
             let value = 10.0_f64.powi(power);
             values.extend([-value, value]);
         }
-        values.retain(|value| (self.low..=self.high).contains(value));
+        // Powers of ten at the very ends of the range are inside.
+        let air = 1.0 + 1e-9;
+        let inside = |value: f64| match self.shape {
+            Shape::Log => value >= self.low / air && value <= self.high * air,
+            Shape::Linear | Shape::SymmetricLog { .. } => (self.low..=self.high).contains(&value),
+        };
+        values.retain(|value| inside(*value));
         if values.len() < 2 {
             values.extend([self.low, self.high]);
         }
@@ -234,6 +246,18 @@ mod tests {
             labels(shape, -50.0, 3000.0),
             ["−10", "0", "10", "1000"].map(str::to_owned),
         );
+    }
+
+    #[test]
+    fn a_logarithm_has_the_powers_of_ten_at_its_ends_and_zero_below_them() {
+        assert_eq!(
+            labels(Shape::Log, 0.001, 10.0),
+            ["0.001", "0.01", "0.1", "1", "10"]
+        );
+        let scale = Scale::new(Shape::Log, (0.001, 10.0), (100.0, 0.0));
+        assert_eq!(scale.pixel(0.1), 50.0);
+        assert_eq!(scale.pixel(0.0), 100.0);
+        assert_eq!(scale.pixel(-3.0), 100.0);
     }
 
     #[test]

@@ -1,0 +1,87 @@
+//! Studies that are cut into units: independent pieces of work whose results are kept one by one,
+//! so that a killed study is resumed and a large one is shared out over machines.
+//!
+//! A study's folder holds `study.json` (the resolved configuration), `units.jsonl` (one finished
+//! unit a line, only ever appended to until all are there) and, when all are there, the results.
+//! Results are computed from the lines as they stand in the file, never from what was in memory:
+//! so it does not matter where and in how many goes they came about.
+
+mod configuration;
+mod folder;
+mod lines;
+mod plan;
+mod run;
+
+pub(crate) use configuration::{read_configuration, same_configuration};
+pub(crate) use folder::{StudyFolder, write_merged};
+pub(crate) use lines::{Finished, read_lines};
+pub(crate) use plan::Shard;
+pub(crate) use run::{Ended, run_units};
+
+use anyhow::Result;
+use brex_store::{StoreError, write_atomic};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+use std::io;
+use std::ops::Range;
+use std::path::Path;
+
+/// The version of the folder's layout.
+pub(crate) const FORMAT: u32 = 1;
+
+/// A study: what it is made of, and what becomes of it when all units are there.
+pub(crate) trait Study: Sized + Sync {
+    /// What a unit comes to.
+    type UnitResult: Serialize + DeserializeOwned + Send + Sync;
+
+    /// Everything that the results depend on, as `study.json` holds it, with `format` and `kind`.
+    fn configuration(&self) -> Result<Map<String, Value>>;
+
+    /// The study with a configuration.
+    fn from_configuration(configuration: &Map<String, Value>) -> Result<Self, String>;
+
+    /// The names of all units, in the order in which results list them.
+    fn units(&self) -> Vec<String>;
+
+    /// Units that are best computed together: ranges of their positions, which cover all.
+    fn batches(&self) -> Vec<Range<usize>>;
+
+    /// Whether a result that was read can belong to the unit at a position.
+    fn check(&self, unit: usize, result: &Self::UnitResult) -> Result<(), String>;
+
+    /// The results, given those of all units in order.
+    fn results(&self, units: &[&Self::UnitResult]) -> Result<Results>;
+
+    /// Every file that results of this kind may consist of, whatever the configuration.
+    fn result_names() -> Vec<String>;
+}
+
+/// What a finished study comes to.
+#[derive(Debug)]
+pub(crate) struct Results {
+    /// Names and contents of files.
+    pub(crate) files: Vec<(String, String)>,
+    /// For people.
+    pub(crate) text: String,
+    /// For programs.
+    pub(crate) json: String,
+}
+
+fn write_text(path: &Path, text: &str) -> Result<(), StoreError> {
+    write_atomic(path, true, |writer| writer.write_all(text.as_bytes()))
+}
+
+fn read_error(path: &Path) -> impl Fn(io::Error) -> StoreError + '_ {
+    move |source| StoreError::Read {
+        path: path.to_owned(),
+        source,
+    }
+}
+
+fn write_error(path: &Path) -> impl Fn(io::Error) -> StoreError + '_ {
+    move |source| StoreError::Write {
+        path: path.to_owned(),
+        source,
+    }
+}
