@@ -2,6 +2,7 @@
 
 mod gridworld;
 mod gridworld_files;
+mod gridworld_sound;
 mod gridworld_summary;
 mod gridworld_text;
 
