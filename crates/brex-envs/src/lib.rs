@@ -26,12 +26,16 @@
 mod environment;
 mod pocket;
 mod random;
+mod recording;
 mod script;
+mod vector;
 
 pub use environment::{EnvError, Environment, Info, Spec, Step};
 pub use pocket::{pocket_game, pocket_names};
 pub use random::{GameRandom, game_random};
+pub use recording::{ReplayError, record, replay};
 pub use script::{Mixture, Script};
+pub use vector::{EndedEpisode, VectorEnv, VectorStep};
 
 /// The environment with a name, as `pocket:breakout`.
 pub fn make(name: &str) -> Result<Box<dyn Environment>, EnvError> {
