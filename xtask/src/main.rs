@@ -21,6 +21,7 @@ Commands:
                    format, lint, test, docs, python
   python           make the Python environment of the checks, and print its interpreter
   bench [ARGS...]  the speed of the samplers next to nuts-rs; ARGS go to the benchmark
+  bench-gridworld  the time of the gridworld study, per chain and per MDP
   peers [ARGS...]  the same problems in NumPyro and nutpie, in a Python environment of its own
   help             this text
 
@@ -54,6 +55,11 @@ fn dispatch(words: &[String]) -> Result<()> {
             Ok(())
         }
         "bench" => bench(&project, rest),
+        "bench-gridworld" => {
+            expect_no_arguments(command, rest)?;
+            let words = "bench -p brex-tabular --bench gridworld";
+            Steps::new().run("bench-gridworld", project.cargo(&split(words)))
+        }
         "peers" => peers(&project, rest),
         "help" | "--help" | "-h" => {
             print!("{HELP}");

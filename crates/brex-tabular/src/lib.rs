@@ -25,7 +25,7 @@ pub use inference::{
 pub use mdp::{Mdp, MdpError};
 pub use picture::{GridPicture, draw_gridworld};
 pub use policy::{StochasticPolicy, StochasticPolicyError};
-pub use published::{PUBLISHED_BATCH, published_losses};
+pub use published::{PUBLISHED_BATCH, PublishedTimes, published_losses, published_losses_timed};
 pub use rollout::{Step, discounted_features, rollout};
 pub use solve::{
     Solution, action_values, greedy, optimal_actions, policy_iteration, value_iteration,

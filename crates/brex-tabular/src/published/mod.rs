@@ -21,18 +21,39 @@ use crate::study::{LossRow, MethodResult, StudyTable};
 use brex_core::dispatch;
 use chains::{IrlChains, RexChains};
 use demonstrations::{Evidence, demonstrate};
+use std::time::Instant;
 use world::World;
 
 /// How many worlds are best given to [`published_losses`] at once.
 pub const PUBLISHED_BATCH: usize = LANES;
 
+/// Where the time of [`published_losses`] goes, on one core.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct PublishedTimes {
+    /// Chains of each method; each has 5,000 states, and for Bayesian IRL as many MDPs are solved.
+    pub chains: usize,
+    /// Of all chains of Bayesian IRL.
+    pub irl_seconds: f64,
+    /// Of all chains of Bayesian REX.
+    pub rex_seconds: f64,
+}
+
 /// The rows of a table for each of the given worlds: one row per setting. Worlds 0 to 99 are the
 /// paper's; the formula of their seeds goes on.
 pub fn published_losses(table: StudyTable, worlds: &[usize]) -> Vec<Vec<LossRow>> {
+    published_losses_timed(table, worlds, &mut PublishedTimes::default())
+}
+
+/// The same, adding up what it took.
+pub fn published_losses_timed(
+    table: StudyTable,
+    worlds: &[usize],
+    times: &mut PublishedTimes,
+) -> Vec<Vec<LossRow>> {
     let mut rows = vec![Vec::new(); worlds.len()];
     for (batch, worlds) in worlds.chunks(LANES).enumerate() {
         for &setting in table.settings() {
-            for (lane, row) in losses_of_batch(table, setting, worlds)
+            for (lane, row) in losses_of_batch(table, setting, worlds, times)
                 .into_iter()
                 .enumerate()
             {
@@ -43,7 +64,12 @@ pub fn published_losses(table: StudyTable, worlds: &[usize]) -> Vec<Vec<LossRow>
     rows
 }
 
-fn losses_of_batch(table: StudyTable, setting: f64, numbers: &[usize]) -> Vec<LossRow> {
+fn losses_of_batch(
+    table: StudyTable,
+    setting: f64,
+    numbers: &[usize],
+    times: &mut PublishedTimes,
+) -> Vec<LossRow> {
     // Lanes without a world of their own repeat the last one.
     let number = |lane: usize| numbers[lane.min(numbers.len() - 1)];
     let mut worlds: [World; LANES] = std::array::from_fn(|lane| World::new(number(lane)));
@@ -53,15 +79,20 @@ fn losses_of_batch(table: StudyTable, setting: f64, numbers: &[usize]) -> Vec<Lo
         .collect();
     let evidence: [&Evidence; LANES] = std::array::from_fn(|lane| &evidence[lane]);
     let mut random = std::array::from_fn(|lane| worlds[lane].random.clone());
+    let clock = Instant::now();
     let irl = dispatch(IrlChains {
         feature: std::array::from_fn(|lane| &worlds[lane].feature),
         evidence,
         random: &mut random,
     });
+    times.irl_seconds += clock.elapsed().as_secs_f64();
+    let clock = Instant::now();
     let rex = dispatch(RexChains {
         evidence,
         random: &mut random,
     });
+    times.rex_seconds += clock.elapsed().as_secs_f64();
+    times.chains += numbers.len();
     let result = |loss| MethodResult { loss, chain: None };
     (0..numbers.len())
         .map(|lane| LossRow {

@@ -1,15 +1,18 @@
 //! `brex reproduce gridworld`: Tables 7 to 10 of the paper's appendix. A unit is one world of one
 //! table, with all settings of that table.
 
+use super::gridworld_sound::SoundArguments;
 use super::gridworld_summary::Summary;
 use super::{gridworld_files, gridworld_text, report};
 use crate::args::Common;
-use crate::exit::Outcome;
+use crate::exit::{BadInput, Outcome};
 use crate::progress::Progress;
 use crate::terminal::{Style, json_text};
 use crate::units::{Ended, FORMAT, Results, Shard, Study, StudyFolder, run_units};
 use anyhow::{Context, Result, bail};
-use brex_tabular::{LossRow, PUBLISHED_BATCH, StudyTable, published_losses};
+use brex_tabular::{
+    LossRow, PUBLISHED_BATCH, SoundOptions, StudyTable, published_losses, sound_losses,
+};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::ops::Range;
@@ -21,6 +24,8 @@ use std::path::PathBuf;
 pub(super) enum Protocol {
     /// What the authors' program does, to the digit
     Published,
+    /// The experiment as it should be run, with diagnostics
+    Sound,
 }
 
 /// Bayesian IRL against Bayesian REX in gridworlds: the paper's Tables 7 to 10
@@ -47,6 +52,8 @@ pub(crate) struct Arguments {
     /// Start anew in a folder that holds a gridworld study
     #[arg(long, requires = "out")]
     force: bool,
+    #[command(flatten)]
+    sound: SoundArguments,
 }
 
 fn table(text: &str) -> Result<StudyTable, String> {
@@ -64,13 +71,16 @@ pub(crate) struct Gridworld {
     pub(super) protocol: Protocol,
     tables: Vec<u32>,
     pub(super) worlds: usize,
+    /// Of the protocol `sound`; the authors' program has nothing to set.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub(super) options: Option<SoundOptions>,
 }
 
 impl Gridworld {
     /// What `study.json` calls studies like this.
     pub(crate) const KIND: &'static str = "gridworld";
 
-    fn new(arguments: &Arguments) -> Self {
+    fn new(arguments: &Arguments, common: &Common) -> Self {
         let mut tables: Vec<u32> = arguments
             .tables
             .iter()
@@ -78,12 +88,14 @@ impl Gridworld {
             .collect();
         tables.sort_unstable();
         tables.dedup();
+        let sound = || arguments.sound.options(common.seed);
         Self {
             format: FORMAT,
             kind: Self::KIND.to_owned(),
             protocol: arguments.protocol,
             tables,
             worlds: arguments.worlds as usize,
+            options: (arguments.protocol == Protocol::Sound).then(sound),
         }
     }
 
@@ -105,8 +117,12 @@ impl Gridworld {
         let first = units.first().and_then(|unit| self.place(*unit));
         let (table, _) = first.context("a batch without units")?;
         let worlds: Vec<usize> = units.iter().map(|unit| unit % self.worlds).collect();
-        Ok(match self.protocol {
-            Protocol::Published => published_losses(table, &worlds),
+        Ok(match &self.options {
+            None => published_losses(table, &worlds),
+            Some(options) => worlds
+                .iter()
+                .map(|world| sound_losses(table, *world, options))
+                .collect(),
         })
     }
 }
@@ -129,7 +145,8 @@ impl Study for Gridworld {
             .tables
             .iter()
             .all(|number| StudyTable::by_number(*number).is_some());
-        if study.format != FORMAT || study.worlds == 0 || !known {
+        let fits = study.options.is_some() == (study.protocol == Protocol::Sound);
+        if study.format != FORMAT || study.worlds == 0 || !known || !fits {
             return Err(
                 "study.json cannot be used: it is not from this version of brex".to_owned(),
             );
@@ -147,6 +164,8 @@ impl Study for Gridworld {
     fn batches(&self) -> Vec<Range<usize>> {
         let together = match self.protocol {
             Protocol::Published => PUBLISHED_BATCH,
+            // Chains until convergence are long; what is done should be kept soon.
+            Protocol::Sound => 1,
         };
         let starts = |first: usize| (first..first + self.worlds).step_by(together);
         (0..self.tables.len())
@@ -197,7 +216,19 @@ impl Study for Gridworld {
 }
 
 pub(super) fn run(arguments: &Arguments, common: &Common) -> Result<Outcome> {
-    let study = Gridworld::new(arguments);
+    if arguments.protocol == Protocol::Published
+        && let Some(flag) = arguments.sound.first_given()
+    {
+        let problem =
+            format!("{flag} needs --protocol sound: the authors' program has nothing to set");
+        return Err(BadInput::new(problem).into());
+    }
+    let study = Gridworld::new(arguments, common);
+    if let Some(options) = &study.options {
+        options
+            .check()
+            .map_err(|error| BadInput::new(format!("--{error}")))?;
+    }
     let mut folder = match &arguments.out {
         Some(out) => StudyFolder::open(&study, out, arguments.force)?,
         None => StudyFolder::in_memory(&study),

@@ -98,6 +98,15 @@ impl Summary {
                 .collect(),
         }
     }
+
+    /// How many chains there were and how many of them had not converged, if that is known.
+    pub(super) fn chains(&self) -> Option<(usize, usize)> {
+        let rows = self.tables.iter().flat_map(|table| &table.rows);
+        let methods = rows.flat_map(|row| [&row.bayesian_irl, &row.bayesian_rex]);
+        let known: Vec<usize> = methods.filter_map(|method| method.not_converged).collect();
+        let failed = known.iter().sum();
+        (!known.is_empty()).then_some((known.len() * self.worlds, failed))
+    }
 }
 
 impl TableSummary {

@@ -72,6 +72,7 @@ fn estimate(estimate: Estimate) -> String {
 fn remarks(study: &Gridworld, summary: &Summary) -> Vec<String> {
     match study.protocol {
         Protocol::Published => published_remarks(summary),
+        Protocol::Sound => sound_remarks(summary),
     }
 }
 
@@ -132,5 +133,21 @@ fn agreement(summary: &Summary) -> Vec<String> {
         "{agree} of {compared} means agree with the paper's to its last digit."
     )];
     lines.extend(others);
+    lines
+}
+
+fn sound_remarks(summary: &Summary) -> Vec<String> {
+    let mut lines = vec![
+        "Protocol sound: other worlds, eight chains from draws of the prior, a warm-up that is thrown"
+            .to_owned(),
+        "away, draws until R-hat < 1.01 and ESS >= 400, exact values, every step of a demonstration counted.".to_owned(),
+    ];
+    if let Some((chains, failed)) = summary.chains() {
+        lines.push(format!(
+            "{} of {} posteriors had not converged; their losses count all the same.",
+            numbers::count(failed),
+            numbers::count(chains)
+        ));
+    }
     lines
 }

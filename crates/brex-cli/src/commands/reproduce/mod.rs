@@ -6,6 +6,7 @@ mod coverage_summary;
 mod coverage_text;
 mod gridworld;
 mod gridworld_files;
+mod gridworld_sound;
 mod gridworld_summary;
 mod gridworld_text;
 

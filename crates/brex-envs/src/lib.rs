@@ -1,0 +1,50 @@
+//! What demonstrations are made of: environments with Gymnasium's meaning, five small pixel games
+//! with nothing to install, and scripted policies to play them.
+//!
+//! ```ignore
+//! use brex_envs::{Script, make};
+//!
+//! # fn main() -> Result<(), brex_envs::EnvError> {
+//! let mut env = make("pocket:breakout")?;
+//! let mut observation = vec![0; env.spec().observation_len()];
+//! env.reset(7, &mut observation)?;
+//! let mut random = brex_envs::game_random(7);
+//! let mut score = 0.0;
+//! for _ in 0..100 {
+//!     let action = env.scripted(Script::Random, &mut random).unwrap_or(0);
+//!     let step = env.step(action, &mut observation)?;
+//!     score += step.reward;
+//!     if step.terminated || step.truncated {
+//!         break;
+//!     }
+//! }
+//! assert!(score >= 0.0);
+//! # Ok(())
+//! # }
+//! ```
+
+mod animation;
+mod environment;
+mod film;
+mod pocket;
+mod random;
+mod recording;
+mod script;
+mod vector;
+
+pub use animation::{FilmError, encode_gif, encode_mp4, encode_png};
+pub use environment::{EnvError, Environment, Info, Spec, Step};
+pub use film::Film;
+pub use pocket::{pocket_game, pocket_names};
+pub use random::{GameRandom, game_random};
+pub use recording::{ReplayError, record, replay};
+pub use script::{Mixture, Script};
+pub use vector::{EndedEpisode, VectorEnv, VectorStep};
+
+/// The environment with a name, as `pocket:breakout`.
+pub fn make(name: &str) -> Result<Box<dyn Environment>, EnvError> {
+    pocket_game(name).ok_or_else(|| EnvError::UnknownName {
+        name: name.to_owned(),
+        known: pocket_names().map(str::to_owned).collect(),
+    })
+}
