@@ -125,7 +125,7 @@ fn reading(summary: &Summary, style: Style) -> Vec<String> {
             let promised = summary.rows.iter().filter(|row| {
                 row.condition == condition && row.method == method && row.is_promised()
             });
-            lines.push(told(method, promised));
+            lines.push(told(method, &promised.collect::<Vec<_>>()));
         }
     }
     lines.extend(optimal(summary));
@@ -146,10 +146,10 @@ fn reading(summary: &Summary, style: Style) -> Vec<String> {
 }
 
 /// How often the bounds of a method held, and the worst of them.
-fn told<'r>(method: Method, rows: impl Iterator<Item = &'r RowSummary> + Clone) -> String {
+fn told(method: Method, rows: &[&RowSummary]) -> String {
     let bounds = || {
-        let rows = rows.clone();
-        rows.flat_map(|row| row.bounds.iter().map(move |bound| (row, bound)))
+        let rows = rows.iter();
+        rows.flat_map(|row| row.bounds.iter().map(move |bound| (*row, bound)))
     };
     let count = |verdict| bounds().filter(|(_, b)| b.verdict == verdict).count();
     let all = bounds().count();
