@@ -4,8 +4,8 @@
 //! a crash stretches it: the clock stands while the car spins. Whoever takes time for success will
 //! therefore like crashes.
 //!
-//! Lengths are in sixteenths: across the road of a pixel at the bottom, along the road of a unit
-//! that the slowest car needs two steps for. The traffic drives on a ring around the player.
+//! Lengths are in sixteenths: across the road of a pixel of the bottom row, along the road of a unit
+//! for which a crawling car needs two steps. The traffic drives on a ring around the player.
 
 mod drivers;
 mod scene;
@@ -249,7 +249,7 @@ impl Enduro {
                 crash = true;
                 car.ahead = if was < 0 { -SHOVE } else { SHOVE };
             }
-            if car.ahead >= CONTACT + UNIT || car.ahead <= -CONTACT - UNIT {
+            if car.ahead >= CONTACT + UNIT || car.ahead <= -CONTACT {
                 car.x += (car.lane - car.x).clamp(-6, 6);
             }
             if was >= 0 && car.ahead < 0 {
@@ -275,7 +275,7 @@ impl Enduro {
     /// Now and then a car far ahead changes lanes.
     fn change_a_lane(&mut self) {
         let roll: u32 = self.random.random();
-        if roll % 32 == 0 {
+        if roll.is_multiple_of(32) {
             let car = &mut self.cars[(roll >> 8) as usize % CARS];
             if car.ahead > 20 * UNIT {
                 car.lane = LANES[(roll >> 16) as usize % LANES.len()];
