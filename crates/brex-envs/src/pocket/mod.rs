@@ -4,6 +4,7 @@
 //! around it, by [`episode`]. Each game has one file. A game is a plain value: the same seed and
 //! actions give the same episode everywhere.
 
+mod enduro;
 mod episode;
 mod frame;
 mod game;
@@ -11,11 +12,14 @@ mod game;
 use crate::Environment;
 use episode::PocketEnv;
 
+/// A name, and what makes the game.
+type Entry = (&'static str, fn() -> Box<dyn Environment>);
+
 /// How to make each game.
-const GAMES: &[(&str, fn() -> Box<dyn Environment>)] = &[];
+const GAMES: &[Entry] = &[entry::<enduro::Enduro>()];
 
 /// The name of a game and how to make it.
-const fn entry<G: game::Game>() -> (&'static str, fn() -> Box<dyn Environment>) {
+const fn entry<G: game::Game>() -> Entry {
     (G::NAME, || Box::new(PocketEnv::<G>::new()))
 }
 
