@@ -1,0 +1,358 @@
+//! Seaquest: dive for divers among fish and hostile submarines, and be back before the air is used.
+//!
+//! Nothing reaches the surface, so that idling there is safe for ever and worth nothing. Below it,
+//! fish are quick points and divers are slow ones that pay only when they are brought home; air
+//! makes a dive short, and a number of dives makes the episode. Positions of what swims are in
+//! eighths of a pixel; the rest are pixels.
+
+mod picture;
+mod scripts;
+#[cfg(test)]
+mod tests;
+
+use super::frame::{Field, SIDE};
+use super::game::Game;
+use crate::GameRandom;
+use rand::RngExt;
+
+/// Submarines at the start.
+const LIVES: u32 = 3;
+/// Returns with a diver that make an episode.
+const RETURNS: u32 = 5;
+/// Steps that the air of a dive lasts.
+const AIR: i32 = 144;
+/// Divers of a full load.
+const LOAD: i32 = 6;
+/// Lanes in which fish, submarines and divers swim.
+const LANES: usize = 4;
+/// From this row on the submarine is under water and uses air.
+const UNDER: i32 = 3;
+/// The lowest row of the submarine.
+const DEEPEST: i32 = 13;
+/// Columns of the submarine and of what is hostile.
+const LONG: i32 = 3;
+/// Columns of a diver.
+const SHORT: i32 = 2;
+/// The rightmost column of the submarine.
+const RIGHTMOST: i32 = SIDE as i32 - LONG;
+/// Columns that the submarine's torpedo moves in a step.
+const TORPEDO_SPEED: i32 = 3;
+/// Eighths of a column that a hostile torpedo moves in a step.
+const SHOT_SPEED: i32 = 10;
+
+const UP: usize = 1;
+const DOWN: usize = 2;
+const LEFT: usize = 3;
+const RIGHT: usize = 4;
+const FIRE: usize = 5;
+
+/// The row of what swims in a lane; it is two rows high.
+const fn lane_row(lane: usize) -> i32 {
+    4 + 3 * lane as i32
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Fish,
+    Submarine,
+    Diver,
+}
+
+/// Something that swims in a lane.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Swimmer {
+    kind: Kind,
+    /// The left edge, in eighths of a column.
+    place: i32,
+    /// Eighths of a column a step.
+    speed: i32,
+}
+
+impl Swimmer {
+    fn x(self) -> i32 {
+        self.place >> 3
+    }
+
+    fn is_outside(self) -> bool {
+        self.x() < -LONG || self.x() >= SIDE as i32
+    }
+}
+
+/// The submarine's own torpedo.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Torpedo {
+    x: i32,
+    row: i32,
+    heading: i32,
+}
+
+/// A torpedo of a hostile submarine: place and speed in eighths of a column.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Shot {
+    place: i32,
+    speed: i32,
+}
+
+/// What a lane holds, and the steps until the next ones come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Lane {
+    hostile: Option<Swimmer>,
+    diver: Option<Swimmer>,
+    shot: Option<Shot>,
+    hostile_wait: i32,
+    diver_wait: i32,
+}
+
+/// The state of a game.
+pub(super) struct Seaquest {
+    random: GameRandom,
+    x: i32,
+    y: i32,
+    /// 1 to the right, -1 to the left.
+    heading: i32,
+    diving: bool,
+    air: i32,
+    aboard: i32,
+    lives: u32,
+    returns: u32,
+    /// 1 at first; grows with every full load, and with it speeds and points.
+    wave: i32,
+    torpedo: Option<Torpedo>,
+    lanes: [Lane; LANES],
+}
+
+impl Seaquest {
+    fn empty_lanes(random: &mut GameRandom) -> [Lane; LANES] {
+        [(); LANES].map(|()| Lane {
+            hostile: None,
+            diver: None,
+            shot: None,
+            hostile_wait: random.random_range(1..12),
+            diver_wait: random.random_range(1..90),
+        })
+    }
+
+    /// A lost submarine: the next one starts at the surface, with one diver fewer aboard.
+    fn lose_life(&mut self) {
+        self.lives = self.lives.saturating_sub(1);
+        self.aboard = (self.aboard - 1).max(0);
+        (self.x, self.y, self.heading) = (RIGHTMOST / 2, 0, 1);
+        (self.diving, self.air, self.torpedo) = (false, AIR, None);
+        self.lanes = Self::empty_lanes(&mut self.random);
+    }
+
+    fn steer(&mut self, action: usize) {
+        match action {
+            UP => self.y = (self.y - 1).max(0),
+            DOWN => self.y = (self.y + 1).min(DEEPEST),
+            LEFT => (self.x, self.heading) = ((self.x - 1).max(0), -1),
+            RIGHT => (self.x, self.heading) = ((self.x + 1).min(RIGHTMOST), 1),
+            FIRE if self.torpedo.is_none() => {
+                let x = self.x + if self.heading > 0 { LONG - 1 } else { 0 };
+                let (row, heading) = (self.y + 1, self.heading);
+                self.torpedo = Some(Torpedo { x, row, heading });
+            }
+            _ => {}
+        }
+    }
+
+    /// What coming to the surface pays: one diver goes ashore, or all of a full load.
+    fn come_home(&mut self) -> i32 {
+        if self.aboard == 0 {
+            self.lose_life();
+            return 0;
+        }
+        let mut points = 2 * self.wave;
+        if self.aboard >= LOAD {
+            points = 3 * LOAD * self.wave + self.air / 8;
+            self.aboard = 0;
+            self.wave += 1;
+        } else {
+            self.aboard -= 1;
+        }
+        self.returns += 1;
+        (self.diving, self.air) = (false, AIR);
+        points
+    }
+
+    /// Whether the submarine overlaps two rows from `row` on and `columns` columns from `x` on.
+    fn touches(&self, x: i32, columns: i32, row: i32) -> bool {
+        (self.y - row).abs() < 2 && self.x < x + columns && x < self.x + LONG
+    }
+
+    /// Moves the torpedo; what it passes is hit by [`Self::strike`].
+    fn fly(&mut self) -> Option<(i32, i32, i32)> {
+        let torpedo = self.torpedo.as_mut()?;
+        let from = torpedo.x;
+        torpedo.x += TORPEDO_SPEED * torpedo.heading;
+        let (to, row) = (torpedo.x, torpedo.row);
+        if !(0..SIDE as i32).contains(&to) {
+            self.torpedo = None;
+        }
+        Some((from.min(to), from.max(to), row))
+    }
+
+    /// The points of a torpedo that passes columns `from` to `to` of a row.
+    fn strike(&mut self, (from, to, row): (i32, i32, i32)) -> i32 {
+        for (index, lane) in self.lanes.iter_mut().enumerate() {
+            let Some(hostile) = lane.hostile else {
+                continue;
+            };
+            let height = row - lane_row(index);
+            if (0..2).contains(&height) && hostile.x() <= to && from < hostile.x() + LONG {
+                lane.hostile = None;
+                self.torpedo = None;
+                return match hostile.kind {
+                    Kind::Submarine => 2 * self.wave,
+                    Kind::Fish | Kind::Diver => self.wave,
+                };
+            }
+        }
+        0
+    }
+
+    /// Moves what swims, and lets new ones come.
+    fn swim(&mut self) {
+        let (random, wave) = (&mut self.random, self.wave);
+        for lane in &mut self.lanes {
+            move_swimmer(&mut lane.hostile, &mut lane.hostile_wait, || {
+                let kind = if random.random_range(0..3) == 0 {
+                    Kind::Submarine
+                } else {
+                    Kind::Fish
+                };
+                let speed = random.random_range(3..6) + 2 * wave;
+                (swimmer(kind, speed, random), random.random_range(2..14))
+            });
+            move_swimmer(&mut lane.diver, &mut lane.diver_wait, || {
+                let diver = swimmer(Kind::Diver, 2, random);
+                (diver, random.random_range(30..120))
+            });
+            if let Some(shot) = &mut lane.shot {
+                shot.place += shot.speed;
+                if !(0..SIDE as i32).contains(&(shot.place >> 3)) {
+                    lane.shot = None;
+                }
+            } else if let Some(hostile) = lane.hostile
+                && hostile.kind == Kind::Submarine
+                && random.random_range(0..24) == 0
+            {
+                let speed = (SHOT_SPEED + wave) * hostile.speed.signum();
+                let place = hostile.place + 8;
+                lane.shot = Some(Shot { place, speed });
+            }
+        }
+    }
+
+    /// Takes divers aboard; says whether the submarine was hit.
+    fn meet(&mut self) -> bool {
+        for index in 0..LANES {
+            let (lane, row) = (self.lanes[index], lane_row(index));
+            if let Some(diver) = lane.diver
+                && self.aboard < LOAD
+                && self.touches(diver.x(), SHORT, row)
+            {
+                self.lanes[index].diver = None;
+                self.aboard += 1;
+            }
+            let hostile = lane.hostile.is_some_and(|h| self.touches(h.x(), LONG, row));
+            let shot = lane.shot.is_some_and(|s| {
+                // A shot is one row high, in the lower row of its lane.
+                (0..2).contains(&(row + 1 - self.y)) && self.touches(s.place >> 3, 1, row)
+            });
+            if hostile || shot {
+                return true;
+            }
+        }
+        false
+    }
+}
+
+/// A swimmer that comes in from a side.
+fn swimmer(kind: Kind, speed: i32, random: &mut GameRandom) -> Swimmer {
+    let (place, speed) = if random.random() {
+        (-8 * LONG, speed)
+    } else {
+        (8 * SIDE as i32 - 1, -speed)
+    };
+    Swimmer { kind, place, speed }
+}
+
+/// Moves a swimmer; when there is none, counts down to the `next` one and its successor's wait.
+fn move_swimmer(slot: &mut Option<Swimmer>, wait: &mut i32, next: impl FnOnce() -> (Swimmer, i32)) {
+    if let Some(swimmer) = slot {
+        swimmer.place += swimmer.speed;
+        if swimmer.is_outside() {
+            *slot = None;
+        }
+    } else if *wait > 0 {
+        *wait -= 1;
+    } else {
+        let (swimmer, steps) = next();
+        (*slot, *wait) = (Some(swimmer), steps);
+    }
+}
+
+impl Game for Seaquest {
+    const NAME: &'static str = "pocket:seaquest";
+    const VERSION: u32 = 1;
+    const ACTIONS: &'static [&'static str] = &["noop", "up", "down", "left", "right", "fire"];
+    const STEP_LIMIT: usize = 5000;
+
+    fn new(mut random: GameRandom) -> Self {
+        Self {
+            lanes: Self::empty_lanes(&mut random),
+            random,
+            x: RIGHTMOST / 2,
+            y: 0,
+            heading: 1,
+            diving: false,
+            air: AIR,
+            aboard: 0,
+            lives: LIVES,
+            returns: 0,
+            wave: 1,
+            torpedo: None,
+        }
+    }
+
+    fn step(&mut self, action: usize) -> i32 {
+        self.steer(action);
+        self.diving |= self.y >= UNDER;
+        let mut points = 0;
+        if self.diving && self.y == 0 {
+            points += self.come_home();
+        } else if self.diving {
+            self.air -= 1;
+        }
+        let path = self.fly();
+        self.swim();
+        if let Some(path) = path {
+            points += self.strike(path);
+        }
+        if self.meet() || self.air == 0 {
+            self.lose_life();
+        }
+        points
+    }
+
+    fn lives(&self) -> u32 {
+        self.lives
+    }
+
+    fn is_over(&self) -> bool {
+        self.lives == 0 || self.returns == RETURNS
+    }
+
+    fn draw(&self, field: &mut Field<'_>) {
+        self.picture(field);
+    }
+
+    fn good(&self, _random: &mut GameRandom) -> usize {
+        self.good_action()
+    }
+
+    fn hacker(&self, random: &mut GameRandom) -> usize {
+        self.hacker_action(random)
+    }
+}
