@@ -211,7 +211,7 @@ impl Game for BeamRider {
     const NAME: &'static str = "pocket:beam-rider";
     const VERSION: u32 = 1;
     const ACTIONS: &'static [&'static str] = &["noop", "left", "right", "fire", "torpedo"];
-    const STEP_LIMIT: usize = 5000;
+    const STEP_LIMIT: usize = 6000;
 
     fn new(random: GameRandom) -> Self {
         let mut game = Self {
