@@ -7,13 +7,14 @@
 
 mod picture;
 mod scripts;
+mod swimmers;
 #[cfg(test)]
 mod tests;
 
 use super::frame::{Field, SIDE};
 use super::game::Game;
 use crate::GameRandom;
-use rand::RngExt;
+use swimmers::{Kind, Lane, lane_row};
 
 /// Submarines at the start.
 const LIVES: u32 = 3;
@@ -37,8 +38,6 @@ const SHORT: i32 = 2;
 const RIGHTMOST: i32 = SIDE as i32 - LONG;
 /// Columns that the submarine's torpedo moves in a step.
 const TORPEDO_SPEED: i32 = 3;
-/// Eighths of a column that a hostile torpedo moves in a step.
-const SHOT_SPEED: i32 = 10;
 
 const UP: usize = 1;
 const DOWN: usize = 2;
@@ -46,61 +45,12 @@ const LEFT: usize = 3;
 const RIGHT: usize = 4;
 const FIRE: usize = 5;
 
-/// The row of what swims in a lane; it is two rows high.
-const fn lane_row(lane: usize) -> i32 {
-    4 + 3 * lane as i32
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
-    Fish,
-    Submarine,
-    Diver,
-}
-
-/// Something that swims in a lane.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Swimmer {
-    kind: Kind,
-    /// The left edge, in eighths of a column.
-    place: i32,
-    /// Eighths of a column a step.
-    speed: i32,
-}
-
-impl Swimmer {
-    fn x(self) -> i32 {
-        self.place >> 3
-    }
-
-    fn is_outside(self) -> bool {
-        self.x() < -LONG || self.x() >= SIDE as i32
-    }
-}
-
 /// The submarine's own torpedo.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Torpedo {
     x: i32,
     row: i32,
     heading: i32,
-}
-
-/// A torpedo of a hostile submarine: place and speed in eighths of a column.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Shot {
-    place: i32,
-    speed: i32,
-}
-
-/// What a lane holds, and the steps until the next ones come.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Lane {
-    hostile: Option<Swimmer>,
-    diver: Option<Swimmer>,
-    shot: Option<Shot>,
-    hostile_wait: i32,
-    diver_wait: i32,
 }
 
 /// The state of a game.
@@ -122,23 +72,13 @@ pub(super) struct Seaquest {
 }
 
 impl Seaquest {
-    fn empty_lanes(random: &mut GameRandom) -> [Lane; LANES] {
-        [(); LANES].map(|()| Lane {
-            hostile: None,
-            diver: None,
-            shot: None,
-            hostile_wait: random.random_range(1..12),
-            diver_wait: random.random_range(1..90),
-        })
-    }
-
     /// A lost submarine: the next one starts at the surface, with one diver fewer aboard.
     fn lose_life(&mut self) {
         self.lives = self.lives.saturating_sub(1);
         self.aboard = (self.aboard - 1).max(0);
         (self.x, self.y, self.heading) = (RIGHTMOST / 2, 0, 1);
         (self.diving, self.air, self.torpedo) = (false, AIR, None);
-        self.lanes = Self::empty_lanes(&mut self.random);
+        self.lanes = swimmers::empty_lanes(&mut self.random);
     }
 
     fn steer(&mut self, action: usize) {
@@ -211,39 +151,6 @@ impl Seaquest {
         0
     }
 
-    /// Moves what swims, and lets new ones come.
-    fn swim(&mut self) {
-        let (random, wave) = (&mut self.random, self.wave);
-        for lane in &mut self.lanes {
-            move_swimmer(&mut lane.hostile, &mut lane.hostile_wait, || {
-                let kind = if random.random_range(0..3) == 0 {
-                    Kind::Submarine
-                } else {
-                    Kind::Fish
-                };
-                let speed = random.random_range(3..6) + 2 * wave;
-                (swimmer(kind, speed, random), random.random_range(2..14))
-            });
-            move_swimmer(&mut lane.diver, &mut lane.diver_wait, || {
-                let diver = swimmer(Kind::Diver, 2, random);
-                (diver, random.random_range(30..120))
-            });
-            if let Some(shot) = &mut lane.shot {
-                shot.place += shot.speed;
-                if !(0..SIDE as i32).contains(&(shot.place >> 3)) {
-                    lane.shot = None;
-                }
-            } else if let Some(hostile) = lane.hostile
-                && hostile.kind == Kind::Submarine
-                && random.random_range(0..24) == 0
-            {
-                let speed = (SHOT_SPEED + wave) * hostile.speed.signum();
-                let place = hostile.place + 8;
-                lane.shot = Some(Shot { place, speed });
-            }
-        }
-    }
-
     /// Takes divers aboard; says whether the submarine was hit.
     fn meet(&mut self) -> bool {
         for index in 0..LANES {
@@ -268,31 +175,6 @@ impl Seaquest {
     }
 }
 
-/// A swimmer that comes in from a side.
-fn swimmer(kind: Kind, speed: i32, random: &mut GameRandom) -> Swimmer {
-    let (place, speed) = if random.random() {
-        (-8 * LONG, speed)
-    } else {
-        (8 * SIDE as i32 - 1, -speed)
-    };
-    Swimmer { kind, place, speed }
-}
-
-/// Moves a swimmer; when there is none, counts down to the `next` one and its successor's wait.
-fn move_swimmer(slot: &mut Option<Swimmer>, wait: &mut i32, next: impl FnOnce() -> (Swimmer, i32)) {
-    if let Some(swimmer) = slot {
-        swimmer.place += swimmer.speed;
-        if swimmer.is_outside() {
-            *slot = None;
-        }
-    } else if *wait > 0 {
-        *wait -= 1;
-    } else {
-        let (swimmer, steps) = next();
-        (*slot, *wait) = (Some(swimmer), steps);
-    }
-}
-
 impl Game for Seaquest {
     const NAME: &'static str = "pocket:seaquest";
     const VERSION: u32 = 1;
@@ -301,7 +183,7 @@ impl Game for Seaquest {
 
     fn new(mut random: GameRandom) -> Self {
         Self {
-            lanes: Self::empty_lanes(&mut random),
+            lanes: swimmers::empty_lanes(&mut random),
             random,
             x: RIGHTMOST / 2,
             y: 0,

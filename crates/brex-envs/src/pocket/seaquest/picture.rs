@@ -1,6 +1,7 @@
 //! How Seaquest looks: sky and waves above, lanes of swimmers, divers aboard and air below.
 
-use super::{AIR, Kind, LANES, LOAD, RETURNS, Seaquest, lane_row};
+use super::swimmers::{Kind, lane_row};
+use super::{AIR, LANES, LOAD, RETURNS, Seaquest};
 use crate::pocket::frame::{Field, SIDE};
 
 const SKY: u8 = 50;
@@ -16,6 +17,9 @@ const OWN: u8 = 255;
 const NOSE: u8 = 210;
 const TORPEDO: u8 = 235;
 const AIR_LEFT: u8 = 220;
+
+/// A submarine.
+const BOAT: &[&str] = &[" # ", "###"];
 
 /// The row of the waves.
 const SURFACE: i32 = 2;
@@ -42,8 +46,7 @@ impl Seaquest {
             self.draw_lane(lane, field);
         }
         let nose = if self.heading > 0 { 2 } else { 0 };
-        field.dot(self.x + 1, self.y, OWN);
-        field.fill(self.x, self.y + 1, 3, 1, OWN);
+        field.sprite(self.x, self.y, BOAT, OWN);
         field.dot(self.x + nose, self.y + 1, NOSE);
         if let Some(torpedo) = self.torpedo {
             field.dot(torpedo.x, torpedo.row, TORPEDO);
@@ -64,8 +67,7 @@ impl Seaquest {
         };
         let x = hostile.x();
         if hostile.kind == Kind::Submarine {
-            field.dot(x + 1, row, HOSTILE);
-            field.fill(x, row + 1, 3, 1, HOSTILE);
+            field.sprite(x, row, BOAT, HOSTILE);
         } else {
             // A body of two columns, and a tail behind it.
             let (body, tail) = if hostile.speed > 0 { (1, 0) } else { (0, 2) };

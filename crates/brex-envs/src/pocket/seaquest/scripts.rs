@@ -1,6 +1,7 @@
 //! Two players of Seaquest: one that rescues and shoots, one that only looks busy.
 
-use super::{DOWN, FIRE, LANES, LEFT, LOAD, LONG, RIGHT, RIGHTMOST, SHORT, Seaquest, UP, lane_row};
+use super::swimmers::lane_row;
+use super::{DOWN, FIRE, LANES, LEFT, LOAD, LONG, RIGHT, RIGHTMOST, SHORT, Seaquest, UP};
 use crate::GameRandom;
 use rand::RngExt;
 

@@ -1,6 +1,8 @@
+use super::swimmers::{Shot, Swimmer};
 use super::*;
 use crate::game_random;
 use proptest::prelude::*;
+use rand::RngExt;
 
 const NEVER: i32 = i32::MAX;
 
