@@ -16,9 +16,9 @@ use super::game::Game;
 use crate::GameRandom;
 
 /// Ships at the start.
-const LIVES: u32 = 3;
+const LIVES: u32 = 5;
 /// Sectors of an episode.
-const SECTORS: i32 = 6;
+const SECTORS: i32 = 4;
 /// Saucers of a sector.
 const SAUCERS: i32 = 6;
 /// Torpedoes of a sector.
@@ -211,7 +211,7 @@ impl Game for BeamRider {
     const NAME: &'static str = "pocket:beam-rider";
     const VERSION: u32 = 1;
     const ACTIONS: &'static [&'static str] = &["noop", "left", "right", "fire", "torpedo"];
-    const STEP_LIMIT: usize = 6000;
+    const STEP_LIMIT: usize = 4500;
 
     fn new(random: GameRandom) -> Self {
         let mut game = Self {

@@ -17,9 +17,9 @@ use crate::GameRandom;
 use swimmers::{Kind, Lane, lane_row};
 
 /// Submarines at the start.
-const LIVES: u32 = 3;
+const LIVES: u32 = 5;
 /// Returns with a diver that make an episode.
-const RETURNS: u32 = 5;
+const RETURNS: u32 = 3;
 /// Steps that the air of a dive lasts.
 const AIR: i32 = 144;
 /// Divers of a full load.
@@ -104,7 +104,7 @@ impl Seaquest {
         }
         let mut points = 2 * self.wave;
         if self.aboard >= LOAD {
-            points = 3 * LOAD * self.wave + self.air / 8;
+            points = 5 * LOAD * self.wave + self.air / 8;
             self.aboard = 0;
             self.wave += 1;
         } else {
@@ -179,7 +179,7 @@ impl Game for Seaquest {
     const NAME: &'static str = "pocket:seaquest";
     const VERSION: u32 = 1;
     const ACTIONS: &'static [&'static str] = &["noop", "up", "down", "left", "right", "fire"];
-    const STEP_LIMIT: usize = 5000;
+    const STEP_LIMIT: usize = 3000;
 
     fn new(mut random: GameRandom) -> Self {
         Self {

@@ -151,7 +151,7 @@ fn coming_home_pays() {
     let mut game = in_lane(0);
     (game.aboard, game.wave, game.air) = (LOAD, 2, 83);
     // Three of the four steps up cost air.
-    assert_eq!(play(&mut game, UP, 10), 3 * 6 * 2 + 80 / 8);
+    assert_eq!(play(&mut game, UP, 10), 5 * 6 * 2 + 80 / 8);
     assert_eq!((game.aboard, game.wave, game.returns), (0, 3, 1));
     assert_eq!((game.air, game.lives), (AIR, LIVES));
 }
@@ -223,9 +223,9 @@ proptest! {
             prop_assert!((1..=AIR).contains(&game.air));
             prop_assert!((0..=RIGHTMOST).contains(&game.x) && (0..=DEEPEST).contains(&game.y));
             let home = game.returns - returns;
-            let most = 2 * wave + home as i32 * (3 * LOAD * wave + AIR / 8);
+            let most = 2 * wave + home as i32 * (5 * LOAD * wave + AIR / 8);
             prop_assert!(home <= 1 && (0..=most).contains(&points));
-            prop_assert!(game.wave == wave || (home == 1 && points >= 3 * LOAD * wave));
+            prop_assert!(game.wave == wave || (home == 1 && points >= 5 * LOAD * wave));
         }
     }
 }
