@@ -4,10 +4,12 @@
 //! around it, by [`episode`]. Each game has one file. A game is a plain value: the same seed and
 //! actions give the same episode everywhere.
 
+mod beam_rider;
 mod enduro;
 mod episode;
 mod frame;
 mod game;
+mod seaquest;
 
 use crate::Environment;
 use episode::PocketEnv;
@@ -16,7 +18,11 @@ use episode::PocketEnv;
 type Entry = (&'static str, fn() -> Box<dyn Environment>);
 
 /// How to make each game.
-const GAMES: &[Entry] = &[entry::<enduro::Enduro>()];
+const GAMES: &[Entry] = &[
+    entry::<seaquest::Seaquest>(),
+    entry::<beam_rider::BeamRider>(),
+    entry::<enduro::Enduro>(),
+];
 
 /// The name of a game and how to make it.
 const fn entry<G: game::Game>() -> Entry {
