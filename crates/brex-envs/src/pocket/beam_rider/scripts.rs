@@ -60,8 +60,8 @@ impl BeamRider {
         }
     }
 
-    /// Waits at the middle beam and launches as soon as the sentinel is there: in time for the slow
-    /// ones of the first sector only, since a torpedo takes a while.
+    /// Waits at the middle beam and launches as soon as the sentinel is there: in time for slow
+    /// ones only, since a torpedo takes a while.
     fn meet_sentinel(&self, beam: i32) -> usize {
         if beam != BEAMS / 2 {
             return self.go(beam, BEAMS / 2);

@@ -1,9 +1,10 @@
 //! Seaquest: dive for divers among fish and hostile submarines, and be back before the air is used.
 //!
 //! Nothing reaches the surface, so that idling there is safe for ever and worth nothing. Below it,
-//! fish are quick points and divers are slow ones that pay only when they are brought home; air
-//! makes a dive short, and a number of dives makes the episode. Positions of what swims are in
-//! eighths of a pixel; the rest are pixels.
+//! fish are quick points and divers are slow ones that pay only when they are brought home. The sun
+//! moves only while the submarine is under water, and there are many lives: good and bad divers
+//! have days of about one length. Positions of what swims are in eighths of a pixel; the rest are
+//! pixels.
 
 mod picture;
 mod scripts;
@@ -17,9 +18,9 @@ use crate::GameRandom;
 use swimmers::{Kind, Lane, lane_row};
 
 /// Submarines at the start.
-const LIVES: u32 = 5;
-/// Returns with a diver that make an episode.
-const RETURNS: u32 = 3;
+const LIVES: u32 = 9;
+/// Steps under water that make a day, which is an episode.
+const DAY: i32 = 400;
 /// Steps that the air of a dive lasts.
 const AIR: i32 = 144;
 /// Divers of a full load.
@@ -64,7 +65,8 @@ pub(super) struct Seaquest {
     air: i32,
     aboard: i32,
     lives: u32,
-    returns: u32,
+    /// Steps under water so far.
+    day: i32,
     /// 1 at first; grows with every full load, and with it speeds and points.
     wave: i32,
     torpedo: Option<Torpedo>,
@@ -110,7 +112,6 @@ impl Seaquest {
         } else {
             self.aboard -= 1;
         }
-        self.returns += 1;
         (self.diving, self.air) = (false, AIR);
         points
     }
@@ -179,7 +180,7 @@ impl Game for Seaquest {
     const NAME: &'static str = "pocket:seaquest";
     const VERSION: u32 = 1;
     const ACTIONS: &'static [&'static str] = &["noop", "up", "down", "left", "right", "fire"];
-    const STEP_LIMIT: usize = 3000;
+    const STEP_LIMIT: usize = 4500;
 
     fn new(mut random: GameRandom) -> Self {
         Self {
@@ -192,7 +193,7 @@ impl Game for Seaquest {
             air: AIR,
             aboard: 0,
             lives: LIVES,
-            returns: 0,
+            day: 0,
             wave: 1,
             torpedo: None,
         }
@@ -206,13 +207,17 @@ impl Game for Seaquest {
             points += self.come_home();
         } else if self.diving {
             self.air -= 1;
+            self.day += 1;
         }
         let path = self.fly();
         self.swim();
         if let Some(path) = path {
             points += self.strike(path);
         }
-        if self.meet() || self.air == 0 {
+        if self.air == 0 {
+            self.aboard = 0;
+            self.lose_life();
+        } else if self.meet() {
             self.lose_life();
         }
         points
@@ -223,7 +228,7 @@ impl Game for Seaquest {
     }
 
     fn is_over(&self) -> bool {
-        self.lives == 0 || self.returns == RETURNS
+        self.lives == 0 || self.day == DAY
     }
 
     fn draw(&self, field: &mut Field<'_>) {

@@ -1,11 +1,11 @@
 //! How Seaquest looks: sky and waves above, lanes of swimmers, divers aboard and air below.
 
 use super::swimmers::{Kind, lane_row};
-use super::{AIR, LANES, LOAD, RETURNS, Seaquest};
+use super::{AIR, DAY, LANES, LOAD, Seaquest};
 use crate::pocket::frame::{Field, SIDE};
 
 const SKY: u8 = 50;
-const BUOY: u8 = 110;
+const SUN: u8 = 110;
 const WAVES: u8 = 70;
 const WATER: u8 = 20;
 const FLOOR: u8 = 60;
@@ -33,9 +33,7 @@ impl Seaquest {
         field.fill(0, SURFACE, wide, 1, WAVES);
         field.fill(0, SURFACE + 1, wide, BOTTOM - SURFACE - 1, WATER);
         field.fill(0, BOTTOM, wide, 1, FLOOR);
-        for left in self.returns..RETURNS {
-            field.dot(wide - 1 - 2 * left as i32, 0, BUOY);
-        }
+        field.fill(self.day * (wide - 2) / DAY, 0, 2, 2, SUN);
         for diver in 0..self.aboard.min(LOAD) {
             field.fill(4 * diver + 1, BOTTOM + 1, 2, 1, DIVER);
         }

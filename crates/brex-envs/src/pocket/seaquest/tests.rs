@@ -126,9 +126,10 @@ fn air_lasts_a_dive() {
     assert_eq!(game.air, AIR, "above the water's edge");
     game.step(DOWN);
     play(&mut game, 0, AIR as usize - 2);
+    game.aboard = 4;
     assert_eq!((game.air, game.lives), (1, LIVES));
     game.step(0);
-    assert_eq!((game.air, game.lives), (AIR, LIVES - 1));
+    assert_eq!((game.air, game.lives, game.aboard), (AIR, LIVES - 1, 0));
 }
 
 #[test]
@@ -139,7 +140,7 @@ fn coming_home_without_a_diver_costs_a_life() {
     assert_eq!(game.lives, LIVES, "that was no dive");
     play(&mut game, DOWN, UNDER as usize);
     assert_eq!(play(&mut game, UP, UNDER as usize), 0);
-    assert_eq!((game.lives, game.returns), (LIVES - 1, 0));
+    assert_eq!((game.lives, game.y, game.diving), (LIVES - 1, 0, false));
 }
 
 #[test]
@@ -147,12 +148,12 @@ fn coming_home_pays() {
     let mut game = in_lane(0);
     (game.aboard, game.wave) = (4, 2);
     assert_eq!(play(&mut game, UP, 10), 4);
-    assert_eq!((game.aboard, game.wave, game.returns), (3, 2, 1));
+    assert_eq!((game.aboard, game.wave, game.diving), (3, 2, false));
     let mut game = in_lane(0);
     (game.aboard, game.wave, game.air) = (LOAD, 2, 83);
     // Three of the four steps up cost air.
     assert_eq!(play(&mut game, UP, 10), 5 * 6 * 2 + 80 / 8);
-    assert_eq!((game.aboard, game.wave, game.returns), (0, 3, 1));
+    assert_eq!((game.aboard, game.wave, game.diving), (0, 3, false));
     assert_eq!((game.air, game.lives), (AIR, LIVES));
 }
 
@@ -169,12 +170,13 @@ fn divers_come_aboard_until_the_load_is_full() {
 }
 
 #[test]
-fn the_last_return_and_the_last_life_end_it() {
+fn sunset_and_the_last_life_end_it() {
     let mut game = in_lane(0);
-    (game.aboard, game.returns) = (1, RETURNS - 1);
-    play(&mut game, UP, 3);
-    assert!(!game.is_over());
-    game.step(UP);
+    (game.aboard, game.day) = (1, DAY - 4);
+    play(&mut game, UP, 4);
+    play(&mut game, 0, 100);
+    assert!(!game.is_over(), "the sun stands still");
+    play(&mut game, DOWN, UNDER as usize);
     assert!(game.is_over());
     let mut game = in_lane(0);
     (game.lives, game.air) = (1, 1);
@@ -216,15 +218,16 @@ proptest! {
             if game.is_over() {
                 break;
             }
-            let (lives, wave, returns) = (game.lives, game.wave, game.returns);
+            let (lives, wave, day, diving) = (game.lives, game.wave, game.day, game.diving);
             let points = game.step(action);
             prop_assert!(game.lives == lives || game.lives + 1 == lives);
             prop_assert!((0..=LOAD).contains(&game.aboard));
             prop_assert!((1..=AIR).contains(&game.air));
             prop_assert!((0..=RIGHTMOST).contains(&game.x) && (0..=DEEPEST).contains(&game.y));
-            let home = game.returns - returns;
-            let most = 2 * wave + home as i32 * (5 * LOAD * wave + AIR / 8);
-            prop_assert!(home <= 1 && (0..=most).contains(&points));
+            let home = i32::from(diving && !game.diving);
+            prop_assert!((0..=1).contains(&(game.day - day)));
+            let most = 2 * wave + home * (5 * LOAD * wave + AIR / 8);
+            prop_assert!((0..=most).contains(&points));
             prop_assert!(game.wave == wave || (home == 1 && points >= 5 * LOAD * wave));
         }
     }
