@@ -4,15 +4,20 @@
 //! around it, by [`episode`]. Each game has one file. A game is a plain value: the same seed and
 //! actions give the same episode everywhere.
 
+mod breakout;
 mod episode;
 mod frame;
 mod game;
+mod space_invaders;
 
 use crate::Environment;
 use episode::PocketEnv;
 
 /// How to make each game.
-const GAMES: &[(&str, fn() -> Box<dyn Environment>)] = &[];
+const GAMES: &[(&str, fn() -> Box<dyn Environment>)] = &[
+    entry::<breakout::Breakout>(),
+    entry::<space_invaders::SpaceInvaders>(),
+];
 
 /// The name of a game and how to make it.
 const fn entry<G: game::Game>() -> (&'static str, fn() -> Box<dyn Environment>) {
