@@ -1,6 +1,8 @@
 //! The flags of the command, as clap sees them.
 
-use crate::commands::{check, coverage, evaluate, export, merge, quickstart, reproduce, sample};
+use crate::commands::{
+    check, coverage, envs, evaluate, export, merge, quickstart, render, reproduce, rollout, sample,
+};
 use clap::builder::styling::{AnsiColor, Styles};
 use std::path::PathBuf;
 
@@ -42,6 +44,9 @@ pub(crate) enum Command {
     Coverage(coverage::Arguments),
     Reproduce(reproduce::Arguments),
     Merge(merge::Arguments),
+    Envs(envs::Arguments),
+    Rollout(rollout::Arguments),
+    Render(render::Arguments),
 }
 
 /// Flags that mean the same for every command.

@@ -4,6 +4,7 @@
 //! - [`Preference`], [`Preferences`]: comparisons between trajectories;
 //! - [`Policy`]: the policy to judge, as expected feature sums or as rollouts;
 //! - [`Draws`]: samples of the reward weights, chain by chain;
+//! - [`Episode`]: a recorded episode, as actions that can be played again;
 //! - [`stream`]: random streams keyed by (seed, purpose, index), so that results do not depend on
 //!   the number of threads;
 //! - [`dispatch`]: loops compiled for the vector instructions at hand;
@@ -12,6 +13,7 @@
 //! No files, no clock, no network.
 
 mod draws;
+mod episode;
 mod features;
 mod matrix;
 mod policy;
@@ -22,6 +24,7 @@ mod stats;
 mod vectorised;
 
 pub use draws::Draws;
+pub use episode::{Episode, EpisodeSum};
 pub use features::{FeatureError, FeatureTable};
 pub use matrix::{Matrix, ShapeError};
 pub use policy::{Policy, PolicyError};

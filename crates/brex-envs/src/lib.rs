@@ -23,15 +23,23 @@
 //! # }
 //! ```
 
+mod animation;
 mod environment;
+mod film;
 mod pocket;
 mod random;
+mod recording;
 mod script;
+mod vector;
 
+pub use animation::{FilmError, encode_gif, encode_mp4, encode_png};
 pub use environment::{EnvError, Environment, Info, Spec, Step};
+pub use film::Film;
 pub use pocket::{pocket_game, pocket_names};
 pub use random::{GameRandom, game_random};
+pub use recording::{ReplayError, record, replay};
 pub use script::{Mixture, Script};
+pub use vector::{EndedEpisode, VectorEnv, VectorStep};
 
 /// The environment with a name, as `pocket:breakout`.
 pub fn make(name: &str) -> Result<Box<dyn Environment>, EnvError> {

@@ -6,7 +6,8 @@
 //!
 //! **Out, and in again**: a posterior as Zarr in the layout that ArviZ reads
 //! ([`write_posterior`], [`read_posterior`]) and the state of a sampler as safetensors
-//! ([`write_state`], [`read_state`]). Matrices and draws also go to `.npy`.
+//! ([`write_state`], [`read_state`]); recorded episodes as JSON ([`write_episode`],
+//! [`read_episode`]). Matrices and draws also go to `.npy`.
 //!
 //! # What holds everywhere
 //!
@@ -68,6 +69,7 @@ mod array;
 mod atomic;
 mod csv_lines;
 mod csv_table;
+mod episode;
 mod error;
 mod guard;
 mod npy;
@@ -94,6 +96,7 @@ mod zarr_read;
 mod zarr_write;
 
 pub use atomic::{AtomicDir, write_atomic};
+pub use episode::{episode_from_bytes, read_episode, write_episode};
 pub use error::StoreError;
 pub use policies::{policies_from_bytes, read_policies};
 pub use posterior::{

@@ -3,6 +3,7 @@
 
 pub(crate) mod check;
 pub(crate) mod coverage;
+pub(crate) mod envs;
 pub(crate) mod evaluate;
 mod evaluation_json;
 mod evaluation_report;
@@ -10,6 +11,8 @@ pub(crate) mod export;
 mod findings;
 pub(crate) mod merge;
 pub(crate) mod quickstart;
+pub(crate) mod render;
 pub(crate) mod reproduce;
+pub(crate) mod rollout;
 pub(crate) mod sample;
 mod sampling_report;

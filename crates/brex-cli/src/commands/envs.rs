@@ -1,0 +1,52 @@
+//! `brex envs`: which environments there are.
+
+use crate::args::Common;
+use crate::exit::Outcome;
+use crate::numbers;
+use crate::table::{Align, Table};
+use crate::terminal::{Style, json_text, print};
+use anyhow::Result;
+use brex_envs::{Environment, make, pocket_names};
+use serde_json::{Value, json};
+
+/// List the environments
+#[derive(Debug, clap::Args)]
+pub(crate) struct Arguments {}
+
+pub(crate) fn run(common: &Common) -> Result<Outcome> {
+    let environments: Vec<Box<dyn Environment>> =
+        pocket_names().map(make).collect::<Result<_, _>>()?;
+    if common.json {
+        let list: Vec<Value> = environments.iter().map(|env| spec_json(&**env)).collect();
+        print(&json_text(&list)?)?;
+        return Ok(Outcome::Done);
+    }
+    let mut table = Table::new(["environment", "version", "frames", "step limit"]);
+    table.column("actions", Align::Left);
+    for env in &environments {
+        let spec = env.spec();
+        table.row([
+            spec.name.to_owned(),
+            spec.version.to_string(),
+            format!("{} x {} x {}", spec.stack, spec.height, spec.width),
+            numbers::count(spec.step_limit),
+            spec.actions.join(" "),
+        ]);
+    }
+    print(&table.show(Style::for_stdout()))?;
+    Ok(Outcome::Done)
+}
+
+fn spec_json(env: &dyn Environment) -> Value {
+    let spec = env.spec();
+    json!({
+        "name": spec.name,
+        "version": spec.version,
+        "actions": spec.actions,
+        "stack": spec.stack,
+        "height": spec.height,
+        "width": spec.width,
+        "masked_rows": [spec.masked_rows.start, spec.masked_rows.end],
+        "step_limit": spec.step_limit,
+    })
+}

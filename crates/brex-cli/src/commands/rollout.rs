@@ -1,0 +1,159 @@
+//! `brex rollout`: play episodes with a policy and record them.
+
+use crate::args::Common;
+use crate::exit::{BadInput, Outcome};
+use crate::interrupt;
+use crate::numbers;
+use crate::progress::Progress;
+use crate::table::Table;
+use crate::terminal::{Style, json_text, print};
+use anyhow::{Result, bail};
+use brex_core::{Episode, stream};
+use brex_envs::{EnvError, Script, game_random, make, record};
+use brex_store::{AtomicDir, write_episode};
+use rand::Rng;
+use rayon::prelude::*;
+use serde_json::json;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Play episodes with a policy and record them
+///
+/// Prints scores and lengths. With --out, each episode is kept as a file of seed and actions, a few
+/// kilobytes, from which `brex render` makes pictures.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Arguments {
+    /// The environment, as pocket:breakout; `brex envs` lists them
+    #[arg(value_name = "ENV")]
+    environment: String,
+    /// Who plays
+    #[arg(long, value_name = "NAME", value_parser = script)]
+    policy: Script,
+    /// How many episodes
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    episodes: u32,
+    /// Keep the episodes in this directory
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// Replace an existing directory
+    #[arg(long, requires = "out")]
+    force: bool,
+}
+
+fn script(text: &str) -> Result<Script, String> {
+    let names = Script::ALL.map(Script::name).join(", ");
+    Script::by_name(text).ok_or_else(|| format!("expected one of {names}"))
+}
+
+pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Outcome> {
+    make(&arguments.environment).map_err(|error| BadInput::new(error.to_string()))?;
+    let out = match &arguments.out {
+        Some(path) => Some(AtomicDir::create(path, arguments.force)?),
+        None => None,
+    };
+    let episodes = play(arguments, common)?;
+    if let Some(out) = out {
+        for (index, episode) in episodes.iter().enumerate() {
+            let name = format!("{index:06}.episode");
+            write_episode(out.path().join(name), episode, false)?;
+        }
+        out.commit()?;
+    }
+    report(arguments, common, &episodes)?;
+    Ok(Outcome::Done)
+}
+
+/// All episodes, in order; each has a seed of its own.
+fn play(arguments: &Arguments, common: &Common) -> Result<Vec<Episode>> {
+    let progress = Progress::start("rollout", common.quiet);
+    interrupt::listen();
+    let done = AtomicU64::new(0);
+    let total = u64::from(arguments.episodes);
+    let episodes: Vec<Option<Episode>> = (0..total)
+        .into_par_iter()
+        .map(|index| {
+            if interrupt::requested() {
+                return Ok(None);
+            }
+            let episode = play_one(arguments, common.seed, index)?;
+            let done = done.fetch_add(1, Ordering::Relaxed) + 1;
+            progress.update(done, Some(total), "episodes");
+            Ok(Some(episode))
+        })
+        .collect::<Result<_, EnvError>>()?;
+    progress.finish();
+    let played: Option<Vec<Episode>> = episodes.into_iter().collect();
+    match played {
+        Some(episodes) => Ok(episodes),
+        None => bail!("stopped; nothing is kept"),
+    }
+}
+
+fn play_one(arguments: &Arguments, seed: u64, index: u64) -> Result<Episode, EnvError> {
+    let mut seeds = stream(seed, "rollout", index);
+    let (world, player) = (seeds.next_u64(), seeds.next_u64());
+    let mut env = make(&arguments.environment)?;
+    let mut random = game_random(player);
+    let act = |env: &dyn brex_envs::Environment, _: &[u8]| {
+        env.scripted(arguments.policy, &mut random).unwrap_or(0)
+    };
+    record(env.as_mut(), world, act, |_| {})
+}
+
+fn report(arguments: &Arguments, common: &Common, episodes: &[Episode]) -> Result<()> {
+    let scores: Vec<f64> = episodes.iter().map(|episode| episode.score).collect();
+    let lengths: Vec<f64> = episodes.iter().map(|e| e.actions.len() as f64).collect();
+    let (score, length) = (mean_and_sd(&scores), mean_and_sd(&lengths));
+    if common.json {
+        let result = json!({
+            "environment": arguments.environment,
+            "policy": arguments.policy.name(),
+            "episodes": episodes.len(),
+            "mean_score": score.0,
+            "sd_score": score.1,
+            "mean_length": length.0,
+            "sd_length": length.1,
+            "cut_off": episodes.iter().filter(|episode| episode.truncated).count(),
+            "scores": scores,
+            "lengths": lengths,
+        });
+        print(&json_text(&result)?)?;
+        return Ok(());
+    }
+    let heads = [
+        "policy", "episodes", "score", "sd", "lowest", "highest", "length", "sd", "cut off",
+    ];
+    let mut table = Table::new(heads);
+    let number = |value: f64| numbers::trimmed(value, 5);
+    table.row([
+        arguments.policy.name().to_owned(),
+        numbers::count(episodes.len()),
+        number(score.0),
+        score.1.map_or_else(String::new, number),
+        number(scores.iter().copied().fold(f64::INFINITY, f64::min)),
+        number(scores.iter().copied().fold(f64::NEG_INFINITY, f64::max)),
+        number(length.0),
+        length.1.map_or_else(String::new, number),
+        numbers::count(episodes.iter().filter(|e| e.truncated).count()),
+    ]);
+    let mut text = table.show(Style::for_stdout());
+    if let Some(out) = &arguments.out {
+        let out = out.display();
+        text.push_str(&format!(
+            "\nwritten to {out}\nnext: brex render {out}/000000.episode -o clip.gif\n"
+        ));
+    }
+    print(&text)?;
+    Ok(())
+}
+
+/// The mean, and the standard deviation if there are two values at least.
+fn mean_and_sd(values: &[f64]) -> (f64, Option<f64>) {
+    let count = values.len() as f64;
+    let mean = values.iter().sum::<f64>() / count;
+    let squares: f64 = values.iter().map(|v| (v - mean) * (v - mean)).sum();
+    (
+        mean,
+        (values.len() > 1).then(|| (squares / (count - 1.0)).sqrt()),
+    )
+}

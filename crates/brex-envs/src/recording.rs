@@ -1,0 +1,130 @@
+//! Recording episodes, and playing them again.
+//!
+//! A recorded episode is its environment, seed and actions: a few kilobytes. Played again, it gives
+//! the same frames and rewards; a checksum over all of them says so.
+
+use crate::environment::{EnvError, Environment};
+use brex_core::{Episode, EpisodeSum};
+
+/// Why an episode cannot be played again.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum ReplayError {
+    /// It was recorded in another environment.
+    #[error(
+        "the episode was recorded in {recorded} version {recorded_version}; this is {here} version {here_version}"
+    )]
+    Other {
+        /// The environment of the recording.
+        recorded: String,
+        /// Its version.
+        recorded_version: u32,
+        /// The environment at hand.
+        here: String,
+        /// Its version.
+        here_version: u32,
+    },
+    /// The environment refused.
+    #[error(transparent)]
+    Env(#[from] EnvError),
+    /// The episode ended before its actions did, or went on after them.
+    #[error("the episode has {recorded} actions, but here it {} after {here} steps", if *here < *recorded { "ends" } else { "still runs" })]
+    Length {
+        /// How many actions there are.
+        recorded: usize,
+        /// How many steps were made.
+        here: usize,
+    },
+    /// Frames or rewards are not those of the recording.
+    #[error("played again, the episode differs: checksum {here:016x}, recorded {recorded:016x}")]
+    Checksum {
+        /// Of the recording.
+        recorded: u64,
+        /// Of the replay.
+        here: u64,
+    },
+}
+
+/// Plays an episode and records it. `act` is given the environment and the observation; `seen` is
+/// called with every observation, the first one included.
+pub fn record(
+    env: &mut dyn Environment,
+    seed: u64,
+    mut act: impl FnMut(&dyn Environment, &[u8]) -> usize,
+    mut seen: impl FnMut(&[u8]),
+) -> Result<Episode, EnvError> {
+    let mut observation = vec![0; env.spec().observation_len()];
+    env.reset(seed, &mut observation)?;
+    let mut sum = EpisodeSum::default();
+    sum.add(&observation, 0.0);
+    seen(&observation);
+    let mut actions = Vec::new();
+    loop {
+        let action = act(env, &observation);
+        let step = env.step(action, &mut observation)?;
+        actions.push(action as u8);
+        sum.add(&observation, step.reward);
+        seen(&observation);
+        if step.terminated || step.truncated {
+            let spec = env.spec();
+            return Ok(Episode {
+                environment: spec.name.to_owned(),
+                version: spec.version,
+                seed,
+                actions,
+                score: step.info.score,
+                truncated: step.truncated,
+                checksum: sum.value(),
+            });
+        }
+    }
+}
+
+/// Plays a recorded episode again; `seen` is called with every observation and the reward that led
+/// to it. Fails if anything is not as it was recorded.
+pub fn replay(
+    env: &mut dyn Environment,
+    episode: &Episode,
+    mut seen: impl FnMut(&[u8], f64),
+) -> Result<(), ReplayError> {
+    let spec = env.spec();
+    if spec.name != episode.environment || spec.version != episode.version {
+        return Err(ReplayError::Other {
+            recorded: episode.environment.clone(),
+            recorded_version: episode.version,
+            here: spec.name.to_owned(),
+            here_version: spec.version,
+        });
+    }
+    let mut observation = vec![0; spec.observation_len()];
+    env.reset(episode.seed, &mut observation)?;
+    let mut sum = EpisodeSum::default();
+    sum.add(&observation, 0.0);
+    seen(&observation, 0.0);
+    let recorded = episode.actions.len();
+    let mut ended = false;
+    for (index, action) in episode.actions.iter().enumerate() {
+        if ended {
+            return Err(ReplayError::Length {
+                recorded,
+                here: index,
+            });
+        }
+        let step = env.step(usize::from(*action), &mut observation)?;
+        sum.add(&observation, step.reward);
+        seen(&observation, step.reward);
+        ended = step.terminated || step.truncated;
+    }
+    if !ended {
+        return Err(ReplayError::Length {
+            recorded,
+            here: recorded,
+        });
+    }
+    if sum.value() != episode.checksum {
+        return Err(ReplayError::Checksum {
+            recorded: episode.checksum,
+            here: sum.value(),
+        });
+    }
+    Ok(())
+}
