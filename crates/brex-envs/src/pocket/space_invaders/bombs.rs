@@ -58,7 +58,7 @@ impl SpaceInvaders {
             x: x_of(chosen) + self.random.random_range(0..INVADER_WIDTH),
             y: self.swarm.y + row * PITCH_Y,
         });
-        let longest = 4 + self.swarm.count() * 2 / 3;
+        let longest = 4 + self.swarm.count() * 3 / 4;
         self.bomb_wait = self.random.random_range(longest / 2..=longest);
     }
 }

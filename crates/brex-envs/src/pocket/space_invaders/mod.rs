@@ -1,4 +1,4 @@
-//! Space Invaders: a swarm that sinks and speeds up, bombs, shields, a saucer, three waves.
+//! Space Invaders: a swarm that sinks and speeds up, bombs, shields, a saucer, two waves.
 //!
 //! The invaders bomb whoever stands still. Whoever only hides and dodges lives until they land, and
 //! scores nothing; each invader that is shot makes the rest faster and its bombs more frequent.
@@ -26,12 +26,12 @@ const SHIELD_HEIGHT: usize = 2;
 /// The columns of the shields, one bit each.
 const SHIELDS: u32 = 0b1111_0011_1100_1111_0000;
 const LIVES: u32 = 3;
-const WAVES: u32 = 3;
+const WAVES: u32 = 2;
 /// The row in which the first wave begins; each later one begins a row lower.
 const FIRST_ROW: i32 = 2;
 /// Points of an invader by its row, from the top.
 const VALUES: [i32; ROWS] = [20, 15, 10, 5];
-const SAUCER_VALUE: i32 = 50;
+const SAUCER_VALUE: i32 = 100;
 const SAUCER_WIDTH: i32 = 3;
 /// Steps from one saucer to the next, at least and at most.
 const SAUCER_WAIT: std::ops::Range<u32> = 60..120;

@@ -32,10 +32,15 @@ impl SpaceInvaders {
     /// Strolls, stays alive, and fires only where nothing can be hit.
     pub(super) fn hide(&self, random: &mut GameRandom) -> usize {
         let wish = match random.random_range(0..4) {
-            FIRE if self.saucer.is_some() || self.would_hit(self.cannon, 0) => 0,
+            FIRE if self.saucer_is_near() || self.would_hit(self.cannon, 0) => 0,
             wish => wish,
         };
         self.safe(wish, LOOKOUT)
+    }
+
+    /// Whether a saucer is there, or will be before a shot is gone.
+    fn saucer_is_near(&self) -> bool {
+        self.saucer.is_some() || self.saucer_wait <= (CANNON_ROW / SHOT_SPEED) as u32 + 1
     }
 
     /// Whether a shot from a place, after some steps, would hit an invader.

@@ -10,7 +10,7 @@ pub(super) const PITCH_Y: i32 = 2;
 /// Pixels of an invader, which is one row high.
 pub(super) const INVADER_WIDTH: i32 = 2;
 /// Steps from one move to the next when all are there, and when one is left.
-const SLOWEST: u32 = 9;
+const SLOWEST: u32 = 12;
 const FASTEST: u32 = 1;
 
 /// Invaders in rows and columns that move as one.

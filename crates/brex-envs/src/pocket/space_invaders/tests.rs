@@ -151,7 +151,7 @@ fn landing_ends_the_game_with_lives_left() {
 }
 
 #[test]
-fn the_last_of_three_waves_ends_the_game() {
+fn the_last_wave_ends_the_game() {
     let mut game = game();
     for wave in 1..=WAVES as i32 {
         assert_eq!(game.swarm.y, FIRST_ROW + wave - 1);
