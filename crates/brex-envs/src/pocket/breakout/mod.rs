@@ -1,7 +1,8 @@
 //! Breakout: a paddle, a ball, two walls of bricks.
 //!
 //! The ball lies on the paddle until fire is held for a while, so that whoever does nothing, or only
-//! taps, keeps it for ever. Positions of the ball are in sixteenths of a pixel.
+//! taps, keeps it for ever. The time of flight is limited, as in the timed variants of the model, so
+//! that a better player scores more in the same time instead of playing longer. Positions of the ball are in sixteenths of a pixel.
 
 use super::frame::{FIELD, Field, SIDE};
 use super::game::Game;
@@ -25,7 +26,9 @@ const BRICK_WIDTH: i32 = 3;
 const BRICKS_IN_ROW: u32 = (WIDTH / BRICK_WIDTH) as u32;
 const FULL_ROW: u8 = ((1_u32 << BRICKS_IN_ROW) - 1) as u8;
 const WALLS: u32 = 2;
-const LIVES: u32 = 3;
+const LIVES: u32 = 8;
+/// Steps of flight, of all balls together, after which the game is over.
+const FLIGHT_STEPS: u32 = 400;
 /// Steps in a row for which fire is held to launch the ball.
 const LAUNCH_STEPS: u32 = 3;
 /// Rows per step, in units: at first, after some touches of the paddle, and at the end.
@@ -72,6 +75,8 @@ pub(super) struct Breakout {
     /// The bricks of each row, one bit each.
     bricks: [u8; VALUES.len()],
     walls_left: u32,
+    /// Steps of flight that are left.
+    flight_left: u32,
     lives: u32,
 }
 
@@ -206,7 +211,7 @@ impl Game for Breakout {
     const NAME: &'static str = "pocket:breakout";
     const VERSION: u32 = 1;
     const ACTIONS: &'static [&'static str] = &["noop", "fire", "left", "right"];
-    const STEP_LIMIT: usize = 5000;
+    const STEP_LIMIT: usize = 4000;
 
     fn new(random: GameRandom) -> Self {
         Self {
@@ -219,6 +224,7 @@ impl Game for Breakout {
             speed: 0,
             bricks: [FULL_ROW; VALUES.len()],
             walls_left: WALLS,
+            flight_left: FLIGHT_STEPS,
             lives: LIVES,
         }
     }
@@ -241,6 +247,7 @@ impl Game for Breakout {
                 points += self.fly(ball);
             }
         }
+        self.flight_left -= 1;
         points
     }
 
@@ -249,7 +256,7 @@ impl Game for Breakout {
     }
 
     fn is_over(&self) -> bool {
-        self.lives == 0 || self.walls_left == 0
+        self.lives == 0 || self.walls_left == 0 || self.flight_left == 0
     }
 
     fn draw(&self, field: &mut Field<'_>) {

@@ -194,3 +194,17 @@ fn any_play_keeps_the_books() {
         }
     }
 }
+
+#[test]
+fn only_flight_uses_up_the_time_and_then_the_game_ends() {
+    let mut game = game();
+    game.step(0);
+    assert_eq!(game.flight_left, FLIGHT_STEPS);
+    game.ball = with_ball(3, 12, 4, -16).ball;
+    game.flight_left = 2;
+    game.step(0);
+    assert!(!game.is_over());
+    game.step(0);
+    assert!(game.is_over());
+    assert_eq!(game.lives(), LIVES);
+}
