@@ -17,6 +17,7 @@ fn help_of_every_command() {
         "coverage",
         "reproduce",
         "reproduce gridworld",
+        "reproduce coverage",
         "merge",
     ] {
         let ran = sandbox.brex(&format!("{command} --help")).expect(0);

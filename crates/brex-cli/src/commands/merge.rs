@@ -1,10 +1,10 @@
 //! `brex merge`: joins the parts of a study that were run with `--shard` in folders of their own.
 
-use super::reproduce::{Gridworld, report};
+use super::reproduce::{Coverage, Gridworld, report};
 use crate::args::Common;
 use crate::exit::{BadInput, Outcome};
 use crate::units::{
-    Finished, Study, read_configuration, read_lines, same_configuration, write_merged,
+    Finished, Study, outcome_of, read_configuration, read_lines, same_configuration, write_merged,
 };
 use anyhow::Result;
 use serde_json::{Map, Value};
@@ -35,6 +35,7 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Outcome> {
     let configuration = read_configuration(first)?;
     match configuration.get("kind").and_then(Value::as_str) {
         Some(Gridworld::KIND) => merge::<Gridworld>(arguments, &configuration, common),
+        Some(Coverage::KIND) => merge::<Coverage>(arguments, &configuration, common),
         other => {
             let kind = other.unwrap_or("unknown");
             let problem = format!("{}: a study of the kind {kind:?}", first.display());
@@ -78,5 +79,5 @@ fn merge<S: Study>(
     let progress = (joined.len(), names.len());
     let results = write_merged(&study, &joined, first, (&arguments.out, arguments.force))?;
     report(results.as_ref(), progress, Some(&arguments.out), common)?;
-    Ok(Outcome::Done)
+    Ok(outcome_of(&study, &joined))
 }

@@ -163,8 +163,10 @@ fn gallery_of_coverage() {
 
 #[test]
 fn gallery_of_losses() {
-    let series = |name: &str, scale: f64| PanelSeries {
+    let series = |colour, name: &str, scale: f64| PanelSeries {
         name: name.to_owned(),
+        colour,
+        dashed: false,
         readings: [1.0, 2.0, 5.0, 10.0, 30.0]
             .map(|x: f64| {
                 let y = if x > 20.0 { 0.0 } else { scale / x };
@@ -178,13 +180,17 @@ fn gallery_of_losses() {
     let panel = |title: &str| Panel {
         title: title.to_owned(),
         x_name: "demonstrations".to_owned(),
-        series: vec![series("Bayesian IRL", 4.0), series("Bayesian REX", 0.03)],
+        series: vec![
+            series(0, "Bayesian IRL", 4.0),
+            series(1, "Bayesian REX", 0.03),
+        ],
     };
     let mut figure = Panels {
         title: "Loss of the learned policy, mean over 20 worlds".to_owned(),
         y_name: "loss (logarithmic)".to_owned(),
         readings_name: "bars: ± 1.96 standard errors".to_owned(),
         printed_name: "hollow: the paper's value".to_owned(),
+        diagonal: None,
         panels: vec![panel("Table 7"), panel("Table 8"), panel("Table 10")],
     };
     let svg = figure.draw();
@@ -199,4 +205,48 @@ fn gallery_of_losses() {
     check("losses-one", &svg);
     figure.panels.clear();
     check("losses-none", &figure.draw());
+}
+
+#[test]
+fn gallery_of_reliability() {
+    let series = |colour, dashed, factor: f64| PanelSeries {
+        name: format!("method {colour}, factor {factor}"),
+        colour,
+        dashed,
+        readings: [0.01, 0.05, 0.1, 0.25]
+            .map(|x: f64| {
+                let y = if x < 0.02 && factor < 1.0 {
+                    0.0
+                } else {
+                    (x * factor).min(1.0)
+                };
+                let (low, high) = (y * 0.8 - 0.005, (y * 1.2 + 0.005).min(1.0));
+                Reading { x, y, low, high }
+            })
+            .to_vec(),
+        printed: Vec::new(),
+    };
+    let panel = |title: &str, factor| Panel {
+        title: title.to_owned(),
+        x_name: "delta".to_owned(),
+        series: vec![
+            series(0, false, factor),
+            series(0, true, 1.3 * factor),
+            series(1, false, 0.7 * factor),
+        ],
+    };
+    let mut figure = Panels {
+        title: "How often bounds fail, against what they promise".to_owned(),
+        y_name: "share of worlds".to_owned(),
+        readings_name: "bars: 95 %".to_owned(),
+        printed_name: String::new(),
+        diagonal: Some("as promised".to_owned()),
+        panels: vec![panel("good", 1.0), panel("bad", 10.0), panel("odd", 0.1)],
+    };
+    let svg = figure.draw();
+    assert!(svg.contains("stroke-dasharray") && svg.contains("as promised"));
+    assert!(!svg.contains("hollow"));
+    check("reliability", &svg);
+    figure.panels.clear();
+    check("reliability-none", &figure.draw());
 }

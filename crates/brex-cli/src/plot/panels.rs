@@ -1,5 +1,6 @@
 //! Several panels with one logarithmic axis for all: losses against demonstrations, and whatever
-//! falls by orders of magnitude.
+//! falls by orders of magnitude. With a diagonal the other axis is logarithmic too, so that equal
+//! factors off it are equally far off.
 //!
 //! A logarithm has no place for zero. An interval that reaches zero is drawn to the lower edge
 //! without an end, and a value of exactly zero is a triangle on that edge.
@@ -13,11 +14,15 @@ use super::scale::{Scale, Shape};
 const PANEL_WIDTH: f64 = 450.0;
 const PANEL_HEIGHT: f64 = 340.0;
 const MARGIN: f64 = 24.0;
+const DIAGONAL: Stroke = Stroke::solid(frame::MUTED, 1.2);
 
 /// Measured points, joined by a line, and what somebody else printed for them.
 #[derive(Debug, Clone)]
 pub(crate) struct PanelSeries {
     pub(crate) name: String,
+    /// The place of its colour in the palette.
+    pub(crate) colour: usize,
+    pub(crate) dashed: bool,
     pub(crate) readings: Vec<Reading>,
     pub(crate) printed: Vec<(f64, f64)>,
 }
@@ -30,7 +35,7 @@ pub(crate) struct Panel {
     pub(crate) series: Vec<PanelSeries>,
 }
 
-/// The whole figure. Series with the same place in their panels have the same colour and name.
+/// The whole figure. Series with the same place in their panels have the same name and look.
 #[derive(Debug, Clone)]
 pub(crate) struct Panels {
     pub(crate) title: String,
@@ -39,6 +44,8 @@ pub(crate) struct Panels {
     pub(crate) readings_name: String,
     /// What the hollow marks are.
     pub(crate) printed_name: String,
+    /// Names the line y = x, and draws it.
+    pub(crate) diagonal: Option<String>,
     pub(crate) panels: Vec<Panel>,
 }
 
@@ -57,11 +64,11 @@ impl Panels {
         let title = font::fit(&self.title, frame::TITLE.size, Weight::Bold, inner);
         canvas.text((MARGIN, 36.0), &title, frame::TITLE);
         frame::legend(&mut canvas, (MARGIN, legend_top), inner, &legend);
-        let range = self.range();
+        let ranges = (self.x_range(), self.range());
         for (index, panel) in self.panels.iter().enumerate() {
             let left = MARGIN + PANEL_WIDTH * (index % columns) as f64;
             let top = top + PANEL_HEIGHT * (index / columns) as f64;
-            panel.draw(&mut canvas, (left, top), range, &self.y_name);
+            panel.draw(&mut canvas, (left, top), ranges, &self.y_name);
         }
         canvas.finish(&self.title)
     }
@@ -70,11 +77,7 @@ impl Panels {
         let series = self.panels.first().map_or(&[][..], |panel| &panel.series);
         let mut entries: Vec<(Sign, String)> = series
             .iter()
-            .zip(PALETTE.iter().cycle())
-            .map(|(series, colour)| {
-                let sign = Sign::Line(Stroke::solid(colour, 2.2));
-                (sign, series.name.clone())
-            })
+            .map(|series| (Sign::Line(series.stroke(2.2)), series.name.clone()))
             .collect();
         let colour = frame::MUTED;
         entries.push((Sign::Tick { colour }, self.readings_name.clone()));
@@ -85,11 +88,28 @@ impl Panels {
         if readings.any(|reading| reading.y <= 0.0) {
             entries.push((Sign::Triangle { colour }, "exactly zero".to_owned()));
         }
+        if let Some(name) = &self.diagonal {
+            entries.push((Sign::Line(DIAGONAL), name.clone()));
+        }
         entries
     }
 
     fn all_series(&self) -> impl Iterator<Item = &PanelSeries> {
         self.panels.iter().flat_map(|panel| &panel.series)
+    }
+
+    /// With a diagonal, all places with some air, the same in every panel; none otherwise.
+    fn x_range(&self) -> Option<(f64, f64)> {
+        self.diagonal.as_ref()?;
+        let readings = self.all_series().flat_map(|series| &series.readings);
+        let places = readings.map(|reading| reading.x).filter(|x| *x > 0.0);
+        let ends = |(low, high): (f64, f64), x: f64| (low.min(x), high.max(x));
+        let (low, high) = places.fold((f64::INFINITY, 0.0), ends);
+        Some(if high > 0.0 {
+            (low / 1.35, high * 1.35)
+        } else {
+            (0.01, 1.0)
+        })
     }
 
     /// Whole powers of ten around all points and upper ends of intervals. Lower ends, which may be
@@ -111,6 +131,9 @@ impl Panels {
         }
         for reading in self.all_series().flat_map(|series| &series.readings) {
             include(reading.high.max(reading.y));
+            if self.diagonal.is_some() {
+                include(reading.x);
+            }
         }
         if high == 0.0 {
             return (0.01, 1.0);
@@ -123,46 +146,68 @@ impl Panels {
 }
 
 impl Panel {
-    fn draw(&self, canvas: &mut Canvas, at: (f64, f64), range: (f64, f64), y_name: &str) {
+    fn draw(
+        &self,
+        canvas: &mut Canvas,
+        at: (f64, f64),
+        (x_range, y_range): (Option<(f64, f64)>, (f64, f64)),
+        y_name: &str,
+    ) {
         let (top, bottom) = (at.1 + 30.0, at.1 + PANEL_HEIGHT - 62.0);
-        let y_scale = Scale::new(Shape::Log, range, (bottom, top));
+        let y_scale = Scale::new(Shape::Log, y_range, (bottom, top));
         let area = Area {
             left: at.0 + 12.0 + 16.0 + frame::y_labels_width(&y_scale) + 8.0,
             top,
             right: at.0 + PANEL_WIDTH - 12.0,
             bottom,
         };
-        let xs = self.series.iter().flat_map(|series| &series.readings);
-        let last = xs.map(|reading| reading.x).fold(0.0, f64::max);
-        let x_scale = Scale::new(Shape::Linear, (0.0, last * 1.04), (area.left, area.right));
+        let pixels = (area.left, area.right);
+        let x_scale = match x_range {
+            Some(range) => Scale::new(Shape::Log, range, pixels),
+            None => {
+                let xs = self.series.iter().flat_map(|series| &series.readings);
+                let last = xs.map(|reading| reading.x).fold(0.0, f64::max);
+                Scale::new(Shape::Linear, (0.0, last * 1.04), pixels)
+            }
+        };
         let style = frame::LABEL.bold();
         let title = font::fit(&self.title, style.size, Weight::Bold, PANEL_WIDTH - 16.0);
         canvas.text((at.0, at.1 + 16.0), &title, style);
         frame::x_axis(canvas, area, &x_scale, &self.x_name);
         frame::y_axis(canvas, area, &y_scale, y_name);
+        if let Some((low, high)) = x_range {
+            let (low, high) = (low.max(y_range.0), high.min(y_range.1));
+            let place = |value| (x_scale.pixel(value), y_scale.pixel(value));
+            canvas.line(place(low), place(high), DIAGONAL);
+        }
         for (index, series) in self.series.iter().enumerate() {
-            let colour = PALETTE[index % PALETTE.len()];
-            // Bars at the same place stand side by side.
-            let aside = (index as f64 - (self.series.len() - 1) as f64 / 2.0) * 8.0;
-            series.draw(canvas, (&x_scale, &y_scale), (aside, bottom), colour);
+            // Bars at the same place stand side by side, many of them closer.
+            let gap = (18.0 / self.series.len() as f64).clamp(5.0, 8.0);
+            let aside = (index as f64 - (self.series.len() - 1) as f64 / 2.0) * gap;
+            series.draw(canvas, (&x_scale, &y_scale), (aside, bottom));
         }
     }
 }
 
 impl PanelSeries {
-    fn draw(
-        &self,
-        canvas: &mut Canvas,
-        (xs, ys): (&Scale, &Scale),
-        (aside, bottom): (f64, f64),
-        colour: &'static str,
-    ) {
+    fn stroke(&self, width: f64) -> Stroke {
+        let colour = PALETTE[self.colour % PALETTE.len()];
+        if self.dashed {
+            Stroke::dashed(colour, width)
+        } else {
+            Stroke::solid(colour, width)
+        }
+    }
+
+    fn draw(&self, canvas: &mut Canvas, (xs, ys): (&Scale, &Scale), (aside, bottom): (f64, f64)) {
+        let stroke = self.stroke(2.0);
+        let colour = stroke.colour;
         let place = |x: f64, y: f64| (xs.pixel(x) + aside, ys.pixel(y));
         let points: Vec<_> = self.readings.iter().map(|r| place(r.x, r.y)).collect();
         // A line down to the edge would claim values on its way.
         for joined in self.readings.windows(2).zip(points.windows(2)) {
             if joined.0.iter().all(|reading| reading.y > 0.0) {
-                canvas.line(joined.1[0], joined.1[1], Stroke::solid(colour, 2.0));
+                canvas.line(joined.1[0], joined.1[1], stroke);
             }
         }
         let thin = Stroke::solid(colour, 1.4);

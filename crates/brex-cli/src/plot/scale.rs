@@ -126,6 +126,13 @@ impl Scale {
             let value = 10.0_f64.powi(power);
             values.extend([-value, value]);
         }
+        // Where there are few powers, what is between them helps.
+        if self.shape == Shape::Log && self.high < 100.0 * self.low {
+            for power in first - 1..=last {
+                let value = 10.0_f64.powi(power);
+                values.extend([2.0 * value, 5.0 * value]);
+            }
+        }
         // Powers of ten at the very ends of the range are inside.
         let air = 1.0 + 1e-9;
         let inside = |value: f64| match self.shape {
@@ -253,6 +260,10 @@ mod tests {
         assert_eq!(
             labels(Shape::Log, 0.001, 10.0),
             ["0.001", "0.01", "0.1", "1", "10"]
+        );
+        assert_eq!(
+            labels(Shape::Log, 0.007, 0.35),
+            ["0.01", "0.02", "0.05", "0.1", "0.2"]
         );
         let scale = Scale::new(Shape::Log, (0.001, 10.0), (100.0, 0.0));
         assert_eq!(scale.pixel(0.1), 50.0);

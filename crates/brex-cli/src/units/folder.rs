@@ -4,7 +4,7 @@
 use super::configuration::{CONFIGURATION, parsed, read_configuration, same_configuration};
 use super::lines::{Finished, UNITS, read_lines, text_of};
 use super::{Results, Study, read_error, write_error, write_text};
-use crate::exit::BadInput;
+use crate::exit::{BadInput, Outcome};
 use crate::terminal::json_text;
 use anyhow::{Context, Result};
 use brex_store::AtomicDir;
@@ -112,6 +112,11 @@ impl<'s, S: Study> StudyFolder<'s, S> {
         Ok(())
     }
 
+    /// Whether the results can be trusted. Nothing is wrong with those that are not there yet.
+    pub(crate) fn outcome(&self) -> Outcome {
+        outcome_of(self.study, &self.finished)
+    }
+
     /// The results, written into the folder, if all units are there.
     pub(crate) fn finish(self) -> Result<Option<Results>> {
         let Some(results) = results_of(self.study, &self.finished)? else {
@@ -140,6 +145,18 @@ impl Place {
             path.display()
         ))
     }
+}
+
+/// Whether the results can be trusted, if all units are there.
+pub(crate) fn outcome_of<S: Study>(
+    study: &S,
+    finished: &BTreeMap<usize, Finished<S::UnitResult>>,
+) -> Outcome {
+    if finished.len() < study.units().len() {
+        return Outcome::Done;
+    }
+    let units: Vec<&S::UnitResult> = finished.values().map(|unit| &unit.result).collect();
+    study.outcome(&units)
 }
 
 /// The results, if all units are there.

@@ -13,11 +13,12 @@ mod plan;
 mod run;
 
 pub(crate) use configuration::{read_configuration, same_configuration};
-pub(crate) use folder::{StudyFolder, write_merged};
+pub(crate) use folder::{StudyFolder, outcome_of, write_merged};
 pub(crate) use lines::{Finished, read_lines};
 pub(crate) use plan::Shard;
 pub(crate) use run::{Ended, run_units};
 
+use crate::exit::Outcome;
 use anyhow::Result;
 use brex_store::{StoreError, write_atomic};
 use serde::Serialize;
@@ -52,6 +53,12 @@ pub(crate) trait Study: Sized + Sync {
 
     /// The results, given those of all units in order.
     fn results(&self, units: &[&Self::UnitResult]) -> Result<Results>;
+
+    /// Whether the results can be trusted, given those of all units in order. The text of the
+    /// results says why not.
+    fn outcome(&self, _units: &[&Self::UnitResult]) -> Outcome {
+        Outcome::Done
+    }
 
     /// Every file that results of this kind may consist of, whatever the configuration.
     fn result_names() -> Vec<String>;

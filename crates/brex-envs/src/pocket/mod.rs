@@ -4,23 +4,32 @@
 //! around it, by [`episode`]. Each game has one file. A game is a plain value: the same seed and
 //! actions give the same episode everywhere.
 
+mod beam_rider;
 mod breakout;
+mod enduro;
 mod episode;
 mod frame;
 mod game;
+mod seaquest;
 mod space_invaders;
 
 use crate::Environment;
 use episode::PocketEnv;
 
+/// A name, and what makes the game.
+type Entry = (&'static str, fn() -> Box<dyn Environment>);
+
 /// How to make each game.
-const GAMES: &[(&str, fn() -> Box<dyn Environment>)] = &[
+const GAMES: &[Entry] = &[
     entry::<breakout::Breakout>(),
     entry::<space_invaders::SpaceInvaders>(),
+    entry::<seaquest::Seaquest>(),
+    entry::<beam_rider::BeamRider>(),
+    entry::<enduro::Enduro>(),
 ];
 
 /// The name of a game and how to make it.
-const fn entry<G: game::Game>() -> (&'static str, fn() -> Box<dyn Environment>) {
+const fn entry<G: game::Game>() -> Entry {
     (G::NAME, || Box::new(PocketEnv::<G>::new()))
 }
 

@@ -46,13 +46,14 @@ pub(super) fn figure(summary: &Summary) -> String {
         y_name: "loss (logarithmic)".to_owned(),
         readings_name: "bars: ± 1.96 standard errors".to_owned(),
         printed_name: "hollow: the paper's value".to_owned(),
+        diagonal: None,
         panels: summary.tables.iter().map(panel).collect(),
     };
     figure.draw()
 }
 
 fn panel(table: &TableSummary) -> Panel {
-    let series = |name: &str, method: fn(&SettingSummary) -> &MethodSummary| {
+    let series = |colour, name: &str, method: fn(&SettingSummary) -> &MethodSummary| {
         let (mut readings, mut printed) = (Vec::new(), Vec::new());
         for row in &table.rows {
             let (x, method) = (position(table.table, row.setting), method(row));
@@ -68,6 +69,8 @@ fn panel(table: &TableSummary) -> Panel {
         }
         PanelSeries {
             name: name.to_owned(),
+            colour,
+            dashed: false,
             readings,
             printed,
         }
@@ -80,8 +83,8 @@ fn panel(table: &TableSummary) -> Panel {
         title: format!("Table {}: {}", table.number, short_title(table.table)),
         x_name: x_name.to_owned(),
         series: vec![
-            series("Bayesian IRL", |row| &row.bayesian_irl),
-            series("Bayesian REX", |row| &row.bayesian_rex),
+            series(0, "Bayesian IRL", |row| &row.bayesian_irl),
+            series(1, "Bayesian REX", |row| &row.bayesian_rex),
         ],
     }
 }
