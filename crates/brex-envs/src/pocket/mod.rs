@@ -5,11 +5,13 @@
 //! actions give the same episode everywhere.
 
 mod beam_rider;
+mod breakout;
 mod enduro;
 mod episode;
 mod frame;
 mod game;
 mod seaquest;
+mod space_invaders;
 
 use crate::Environment;
 use episode::PocketEnv;
@@ -19,6 +21,8 @@ type Entry = (&'static str, fn() -> Box<dyn Environment>);
 
 /// How to make each game.
 const GAMES: &[Entry] = &[
+    entry::<breakout::Breakout>(),
+    entry::<space_invaders::SpaceInvaders>(),
     entry::<seaquest::Seaquest>(),
     entry::<beam_rider::BeamRider>(),
     entry::<enduro::Enduro>(),
