@@ -98,20 +98,18 @@ impl Seaquest {
         }
     }
 
-    /// What coming to the surface pays: one diver goes ashore, or all of a full load.
+    /// What coming to the surface pays. Each diver counts for more than the one before.
     fn come_home(&mut self) -> i32 {
         if self.aboard == 0 {
             self.lose_life();
             return 0;
         }
-        let mut points = 2 * self.wave;
-        if self.aboard >= LOAD {
-            points = 5 * LOAD * self.wave + self.air / 8;
-            self.aboard = 0;
+        let mut points = self.aboard * (self.aboard + 1) * self.wave;
+        if self.aboard == LOAD {
+            points += self.air / 8;
             self.wave += 1;
-        } else {
-            self.aboard -= 1;
         }
+        self.aboard = 0;
         (self.diving, self.air) = (false, AIR);
         points
     }

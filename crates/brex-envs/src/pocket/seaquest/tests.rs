@@ -147,12 +147,12 @@ fn coming_home_without_a_diver_costs_a_life() {
 fn coming_home_pays() {
     let mut game = in_lane(0);
     (game.aboard, game.wave) = (4, 2);
-    assert_eq!(play(&mut game, UP, 10), 4);
-    assert_eq!((game.aboard, game.wave, game.diving), (3, 2, false));
+    assert_eq!(play(&mut game, UP, 10), 4 * 5 * 2);
+    assert_eq!((game.aboard, game.wave, game.diving), (0, 2, false));
     let mut game = in_lane(0);
     (game.aboard, game.wave, game.air) = (LOAD, 2, 83);
     // Three of the four steps up cost air.
-    assert_eq!(play(&mut game, UP, 10), 5 * 6 * 2 + 80 / 8);
+    assert_eq!(play(&mut game, UP, 10), 6 * 7 * 2 + 80 / 8);
     assert_eq!((game.aboard, game.wave, game.diving), (0, 3, false));
     assert_eq!((game.air, game.lives), (AIR, LIVES));
 }
@@ -226,9 +226,9 @@ proptest! {
             prop_assert!((0..=RIGHTMOST).contains(&game.x) && (0..=DEEPEST).contains(&game.y));
             let home = i32::from(diving && !game.diving);
             prop_assert!((0..=1).contains(&(game.day - day)));
-            let most = 2 * wave + home * (5 * LOAD * wave + AIR / 8);
+            let most = 2 * wave + home * ((LOAD + 1) * LOAD * wave + AIR / 8);
             prop_assert!((0..=most).contains(&points));
-            prop_assert!(game.wave == wave || (home == 1 && points >= 5 * LOAD * wave));
+            prop_assert!(game.wave == wave || (home == 1 && points >= (LOAD + 1) * LOAD * wave));
         }
     }
 }
