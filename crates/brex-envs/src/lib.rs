@@ -1,7 +1,7 @@
 //! What demonstrations are made of: environments with Gymnasium's meaning, five small pixel games
 //! with nothing to install, and scripted policies to play them.
 //!
-//! ```ignore
+//! ```
 //! use brex_envs::{Script, make};
 //!
 //! # fn main() -> Result<(), brex_envs::EnvError> {

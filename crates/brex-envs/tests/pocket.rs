@@ -7,7 +7,13 @@ use proptest::prelude::*;
 use std::collections::HashMap;
 
 /// What 2,000 steps of a fixed sequence of actions show and give, by game and version.
-const GOLDEN: &[(&str, u32, u64)] = &[("pocket:enduro", 1, 0x710e2677bb37178c)];
+const GOLDEN: &[(&str, u32, u64)] = &[
+    ("pocket:breakout", 1, 0x052c_9db1_6a01_5722),
+    ("pocket:space-invaders", 1, 0x6e1a_489b_a478_a4a0),
+    ("pocket:seaquest", 1, 0x3737_1fb5_0ffa_f315),
+    ("pocket:beam-rider", 1, 0xa753_4818_1980_de23),
+    ("pocket:enduro", 1, 0x710e_2677_bb37_178c),
+];
 
 /// An environment with its observation.
 struct Player {
