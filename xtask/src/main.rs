@@ -21,6 +21,7 @@ Commands:
                    format, lint, test, docs, python
   python           make the Python environment of the checks, and print its interpreter
   bench [ARGS...]  the speed of the samplers next to nuts-rs; ARGS go to the benchmark
+  bench-games      steps per second of the pocket games, next to MinAtar
   bench-gridworld  the time of the gridworld study, per chain and per MDP
   peers [ARGS...]  the same problems in NumPyro and nutpie, in a Python environment of its own
   help             this text
@@ -55,6 +56,10 @@ fn dispatch(words: &[String]) -> Result<()> {
             Ok(())
         }
         "bench" => bench(&project, rest),
+        "bench-games" => {
+            expect_no_arguments(command, rest)?;
+            bench_games(&project)
+        }
         "bench-gridworld" => {
             expect_no_arguments(command, rest)?;
             let words = "bench -p brex-tabular --bench gridworld";
@@ -187,6 +192,26 @@ fn bench(project: &Project, arguments: &[String]) -> Result<()> {
     let mut command = project.cargo(&split("bench -p brex-posterior --bench samplers --"));
     command.args(arguments);
     Steps::new().run("bench", command)
+}
+
+fn bench_games(project: &Project) -> Result<()> {
+    let mut steps = Steps::new();
+    let words = "bench -p brex-envs --bench pocket --no-run --quiet";
+    steps.run("build", project.cargo(&split(words)))?;
+    let environment = python::Environment {
+        folder: project.target.join("python-games"),
+        requirements: project.root.join("benches/games-requirements.txt"),
+    };
+    let interpreter = steps.call("environment", || environment.ensure())?;
+    let ours = project.cargo(&split("bench -p brex-envs --bench pocket --quiet"));
+    let mut command = Command::new(interpreter);
+    command
+        .arg(project.root.join("benches/games.py"))
+        .arg(ours.get_program())
+        .args(ours.get_args())
+        .current_dir(&project.root)
+        .env("CARGO_TARGET_DIR", &project.target);
+    steps.run("bench-games", command)
 }
 
 fn peers(project: &Project, arguments: &[String]) -> Result<()> {
