@@ -3,12 +3,11 @@
 
 use super::gridworld_sound::SoundArguments;
 use super::gridworld_summary::Summary;
-use super::{gridworld_files, gridworld_text, report};
+use super::{Kept, gridworld_files, gridworld_text, run_study};
 use crate::args::Common;
 use crate::exit::{BadInput, Outcome};
-use crate::progress::Progress;
 use crate::terminal::{Style, json_text};
-use crate::units::{Ended, FORMAT, Results, Shard, Study, StudyFolder, run_units};
+use crate::units::{FORMAT, Results, Shard, Study};
 use anyhow::{Context, Result, bail};
 use brex_tabular::{
     LossRow, PUBLISHED_BATCH, SoundOptions, StudyTable, published_losses, sound_losses,
@@ -229,35 +228,15 @@ pub(super) fn run(arguments: &Arguments, common: &Common) -> Result<Outcome> {
             .check()
             .map_err(|error| BadInput::new(format!("--{error}")))?;
     }
-    let mut folder = match &arguments.out {
-        Some(out) => StudyFolder::open(&study, out, arguments.force)?,
-        None => StudyFolder::in_memory(&study),
+    let kept = Kept {
+        out: arguments.out.as_deref(),
+        shard: arguments.shard.unwrap_or_default(),
+        force: arguments.force,
     };
-    let progress = Progress::start("gridworld", common.quiet);
     let remark = match study.tables.len() {
         1 => "worlds".to_owned(),
         several => format!("worlds of {several} tables"),
     };
-    let shard = arguments.shard.unwrap_or_default();
     let compute = |units: &[usize]| study.compute(units);
-    let ended = run_units(&study, &mut folder, shard, (&progress, &remark), compute);
-    progress.finish();
-    let (done, of) = folder.progress();
-    if ended? == Ended::Stopped {
-        match &arguments.out {
-            Some(out) => bail!(
-                "stopped; {done} of {of} units are kept in {}, and the same command goes on from there",
-                out.display()
-            ),
-            None => bail!("stopped; nothing is kept without --out"),
-        }
-    }
-    let results = folder.finish()?;
-    report(
-        results.as_ref(),
-        (done, of),
-        arguments.out.as_deref(),
-        common,
-    )?;
-    Ok(Outcome::Done)
+    run_study(&study, &kept, ("gridworld", &remark), common, compute)
 }
