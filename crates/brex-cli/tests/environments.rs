@@ -1,46 +1,28 @@
 //! `brex envs`, `rollout` and `render` on the real binary.
 
-#![expect(clippy::unwrap_used, reason = "tests")]
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on should fail")]
 
-use std::path::Path;
-use std::process::{Command, Output};
+mod common;
 
-fn brex(folder: &Path, words: &[&str]) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_brex"));
-    command.args(words).arg("--quiet").current_dir(folder);
-    command.output().unwrap()
-}
+use common::{Ran, Sandbox};
 
-fn json(output: &Output) -> serde_json::Value {
-    assert!(output.status.success(), "{output:?}");
-    serde_json::from_slice(&output.stdout).unwrap()
-}
-
-fn refused(output: &Output, part: &str) {
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(2), "{said}");
-    assert!(said.contains(part), "{said}");
+#[track_caller]
+fn refused(ran: Ran, part: &str) {
+    let ran = ran.expect(2);
+    assert!(ran.stderr.contains(part), "{}", ran.stderr);
 }
 
 #[test]
 fn every_game_is_listed_and_played_by_every_script() {
-    let home = tempfile::tempdir().unwrap();
-    let list = json(&brex(home.path(), &["envs", "--json"]));
+    let sandbox = Sandbox::new();
+    let list = sandbox.brex("envs --json").expect(0).json();
     let list = list.as_array().unwrap();
     assert_eq!(list.len(), 5);
     for env in list {
         let name = env["name"].as_str().unwrap();
         let play = |policy| {
-            let words = [
-                "rollout",
-                name,
-                "--policy",
-                policy,
-                "--episodes",
-                "20",
-                "--json",
-            ];
-            json(&brex(home.path(), &words))
+            let words = format!("rollout {name} --policy {policy} --episodes 20 --quiet --json");
+            sandbox.brex(&words).expect(0).json()
         };
         let score = |result: &serde_json::Value| result["mean_score"].as_f64().unwrap();
         let (noop, random, good) = (play("noop"), play("random"), play("good"));
@@ -59,86 +41,74 @@ fn every_game_is_listed_and_played_by_every_script() {
 
 #[test]
 fn episodes_are_the_same_on_any_number_of_threads_and_can_be_rendered() {
-    let home = tempfile::tempdir().unwrap();
-    let at = |name: &str| home.path().join(name);
-    for (out, threads) in [("one", "1"), ("two", "2")] {
-        let words = ["rollout", "pocket:space-invaders", "--policy", "random"];
-        let more = [
-            "--episodes",
-            "5",
-            "--seed",
-            "3",
-            "--out",
-            out,
-            "--threads",
-            threads,
-        ];
-        let output = brex(home.path(), &[&words[..], &more[..]].concat());
-        assert!(output.status.success(), "{output:?}");
+    let sandbox = Sandbox::new();
+    for (out, threads) in [("one", 1), ("two", 2)] {
+        let play = "rollout pocket:space-invaders --policy random --episodes 5 --seed 3 --quiet";
+        let words = format!("{play} --out {out} --threads {threads}");
+        sandbox.brex(&words).expect(0);
     }
+    let folder = |name| common::files_below(&sandbox.path(name));
+    assert_eq!(folder("one"), folder("two"));
     for index in 0..5 {
-        let name = format!("{index:06}.episode");
-        let read = |folder: &str| std::fs::read(at(folder).join(&name)).unwrap();
-        assert_eq!(read("one"), read("two"));
-        assert!(read("one").len() < 20_000);
+        let name = format!("one/{index:06}.episode");
+        assert!(sandbox.read(&name).len() < 20_000);
     }
     let (a, b) = ("one/000000.episode", "one/000001.episode");
-    for (words, magic) in [
-        (vec!["render", a, "-o", "clip.gif"], &b"GIF89a"[..]),
+    for (words, file, magic) in [
         (
-            vec!["render", a, b, "-o", "pair.apng", "--scale", "2"],
-            &b"\x89PNG"[..],
+            format!("render {a} -o clip.gif"),
+            "clip.gif",
+            &b"GIF89a"[..],
         ),
         (
-            vec!["render", a, "-o", "sheet.png", "--frames", "12"],
-            &b"\x89PNG"[..],
+            format!("render {a} {b} -o pair.apng --scale 2"),
+            "pair.apng",
+            b"\x89PNG",
+        ),
+        (
+            format!("render {a} -o sheet.png --frames 12"),
+            "sheet.png",
+            b"\x89PNG",
         ),
     ] {
-        let output = brex(home.path(), &words);
-        assert!(output.status.success(), "{output:?}");
-        let file = words
-            .iter()
-            .skip_while(|word| **word != "-o")
-            .nth(1)
-            .unwrap();
-        assert!(
-            std::fs::read(at(file)).unwrap().starts_with(magic),
-            "{file}"
-        );
+        sandbox.brex(&words).expect(0);
+        let bytes = std::fs::read(sandbox.path(file)).unwrap();
+        assert!(bytes.starts_with(magic), "{file}");
     }
+    let again = sandbox.brex(&format!("render {a} -o clip.gif"));
+    refused(again, "already exists");
+    let unknown = sandbox.brex(&format!("render {a} -o clip.bmp"));
+    refused(unknown, ".gif");
+    damaged_episodes_are_refused(&sandbox, &sandbox.read(a));
+}
+
+fn damaged_episodes_are_refused(sandbox: &Sandbox, text: &str) {
+    let checksum = text.find("\"checksum\": \"").unwrap() + 13;
+    let mut wrong = text.to_owned();
+    let other = if wrong[checksum..].starts_with("0bad") {
+        "1bad"
+    } else {
+        "0bad"
+    };
+    wrong.replace_range(checksum..checksum + 4, other);
+    sandbox.write("wrong.episode", wrong);
+    refused(sandbox.brex("render wrong.episode -o w.gif"), "differs");
+    let longer = text.replacen("\"actions\": \"", "\"actions\": \"a", 1);
+    sandbox.write("longer.episode", longer);
     refused(
-        &brex(home.path(), &["render", a, "-o", "clip.gif"]),
-        "already exists",
-    );
-    refused(&brex(home.path(), &["render", a, "-o", "clip.bmp"]), ".gif");
-    let text = std::fs::read_to_string(at(a)).unwrap();
-    let score = text.find("\"checksum\": \"").unwrap() + 13;
-    let mut wrong = text.clone();
-    wrong.replace_range(score..score + 4, "0bad");
-    std::fs::write(at("wrong.episode"), wrong).unwrap();
-    refused(
-        &brex(home.path(), &["render", "wrong.episode", "-o", "w.gif"]),
-        "differs",
-    );
-    let short = text.replacen("\"actions\": \"", "\"actions\": \"a", 1);
-    std::fs::write(at("short.episode"), short).unwrap();
-    refused(
-        &brex(home.path(), &["render", "short.episode", "-o", "w.gif"]),
+        sandbox.brex("render longer.episode -o w.gif"),
         "length says",
     );
-    assert!(!at("w.gif").exists());
+    assert!(!sandbox.path("w.gif").exists());
 }
 
 #[test]
 fn what_does_not_exist_is_named() {
-    let home = tempfile::tempdir().unwrap();
-    let words = ["rollout", "pocket:chess", "--policy", "noop", "--out", "x"];
-    refused(&brex(home.path(), &words), "pocket:breakout");
-    assert!(!home.path().join("x").exists());
-    let words = ["rollout", "pocket:breakout", "--policy", "clever"];
-    refused(&brex(home.path(), &words), "noop, random, good, hacker");
-    refused(
-        &brex(home.path(), &["render", "none.episode", "-o", "a.gif"]),
-        "none.episode",
-    );
+    let sandbox = Sandbox::new();
+    let chess = sandbox.brex("rollout pocket:chess --policy noop --out x");
+    refused(chess, "pocket:breakout");
+    let clever = sandbox.brex("rollout pocket:breakout --policy clever");
+    refused(clever, "noop, random, good, hacker");
+    refused(sandbox.brex("render none.episode -o a.gif"), "none.episode");
+    assert!(sandbox.files().is_empty());
 }

@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{Ran, Sandbox};
+use common::{Ran, Sandbox, study_files as folder};
 use std::collections::BTreeMap;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
@@ -20,20 +20,8 @@ const COMMON_RESULTS: [&str; 6] = [
     "units.jsonl",
 ];
 
-/// What is in a study's folder, without what is hidden.
-fn folder(sandbox: &Sandbox, name: &str) -> BTreeMap<String, Vec<u8>> {
-    let mut files = common::files_below(&sandbox.path(name));
-    files.retain(|name, _| !name.starts_with('.'));
-    files
-}
-
-/// Runs the whole study into a folder called `whole`.
 fn whole(sandbox: &Sandbox) -> (BTreeMap<String, Vec<u8>>, Ran) {
-    let ran = sandbox.brex(&format!("{STUDY} --out whole")).expect(0);
-    let files = folder(sandbox, "whole");
-    let names: Vec<&str> = files.keys().map(String::as_str).collect();
-    assert_eq!(names, COMMON_RESULTS);
-    (files, ran)
+    common::whole_study(sandbox, STUDY, &COMMON_RESULTS)
 }
 
 fn lines(sandbox: &Sandbox, name: &str) -> usize {

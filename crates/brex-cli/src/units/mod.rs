@@ -19,7 +19,7 @@ pub(crate) use plan::Shard;
 pub(crate) use run::{Ended, run_units};
 
 use crate::exit::Outcome;
-use anyhow::Result;
+use anyhow::{Result, bail};
 use brex_store::{StoreError, write_atomic};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -32,15 +32,31 @@ use std::path::Path;
 pub(crate) const FORMAT: u32 = 1;
 
 /// A study: what it is made of, and what becomes of it when all units are there.
-pub(crate) trait Study: Sized + Sync {
+/// Serialised, it is everything that the results depend on, with `format` and `kind`.
+pub(crate) trait Study: Serialize + DeserializeOwned + Sync {
     /// What a unit comes to.
     type UnitResult: Serialize + DeserializeOwned + Send + Sync;
 
-    /// Everything that the results depend on, as `study.json` holds it, with `format` and `kind`.
-    fn configuration(&self) -> Result<Map<String, Value>>;
+    /// Whether a study that was read makes sense to this version of brex.
+    fn is_usable(&self) -> Result<(), String>;
+
+    /// The study as `study.json` holds it.
+    fn configuration(&self) -> Result<Map<String, Value>> {
+        match serde_json::to_value(self)? {
+            Value::Object(fields) => Ok(fields),
+            other => bail!("a configuration became {other}"),
+        }
+    }
 
     /// The study with a configuration.
-    fn from_configuration(configuration: &Map<String, Value>) -> Result<Self, String>;
+    fn from_configuration(configuration: &Map<String, Value>) -> Result<Self, String> {
+        let configuration = Value::Object(configuration.clone());
+        let unusable = |problem: String| format!("study.json cannot be used: {problem}");
+        let study: Self =
+            serde_json::from_value(configuration).map_err(|error| unusable(error.to_string()))?;
+        study.is_usable().map_err(unusable)?;
+        Ok(study)
+    }
 
     /// The names of all units, in the order in which results list them.
     fn units(&self) -> Vec<String>;

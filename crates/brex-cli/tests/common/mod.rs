@@ -64,6 +64,27 @@ impl Sandbox {
     }
 }
 
+/// What is in a study's folder, without what is hidden.
+pub(crate) fn study_files(sandbox: &Sandbox, name: &str) -> BTreeMap<String, Vec<u8>> {
+    let mut files = files_below(&sandbox.path(name));
+    files.retain(|name, _| !name.starts_with('.'));
+    files
+}
+
+/// Runs a whole study into a folder called `whole`, which then holds the named files.
+#[track_caller]
+pub(crate) fn whole_study(
+    sandbox: &Sandbox,
+    words: &str,
+    results: &[&str],
+) -> (BTreeMap<String, Vec<u8>>, Ran) {
+    let ran = sandbox.brex(&format!("{words} --out whole")).expect(0);
+    let files = study_files(sandbox, "whole");
+    let names: Vec<&str> = files.keys().map(String::as_str).collect();
+    assert_eq!(names, results);
+    (files, ran)
+}
+
 /// Relative paths and contents of all files below a directory; directories have no content.
 pub(crate) fn files_below(root: &Path) -> BTreeMap<String, Vec<u8>> {
     let mut found = BTreeMap::new();

@@ -7,13 +7,12 @@ use crate::args::Common;
 use crate::exit::{BadInput, Outcome};
 use crate::terminal::{Style, json_text};
 use crate::units::{FORMAT, Results, Shard, Study};
-use anyhow::{Result, bail};
+use anyhow::Result;
 use brex_tabular::{
     Condition, GridCoverageOptions, GridCoverageRow, JudgedPolicy, Method, StudyError,
     WorldOptions, grid_coverage,
 };
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
 use std::ops::Range;
 use std::path::PathBuf;
 
@@ -203,31 +202,17 @@ impl Coverage {
 impl Study for Coverage {
     type UnitResult = Vec<GridCoverageRow>;
 
-    fn configuration(&self) -> Result<Map<String, Value>> {
-        match serde_json::to_value(self)? {
-            Value::Object(fields) => Ok(fields),
-            other => bail!("a configuration became {other}"),
-        }
-    }
-
-    fn from_configuration(configuration: &Map<String, Value>) -> Result<Self, String> {
-        let configuration = Value::Object(configuration.clone());
-        let study: Self = serde_json::from_value(configuration)
-            .map_err(|error| format!("study.json cannot be used: {error}"))?;
-        let options = &study.options;
-        options
-            .check()
-            .map_err(|error| format!("study.json cannot be used: {error}"))?;
-        let nothing = study.worlds == 0
+    fn is_usable(&self) -> Result<(), String> {
+        let options = &self.options;
+        options.check().map_err(|error| error.to_string())?;
+        let nothing = self.worlds == 0
             || options.demonstrations.is_empty()
             || options.deltas.is_empty()
             || options.conditions.is_empty();
-        if study.format != FORMAT || nothing {
-            return Err(
-                "study.json cannot be used: it is not from this version of brex".to_owned(),
-            );
+        if self.format != FORMAT || nothing {
+            return Err("it is not from this version of brex".to_owned());
         }
-        Ok(study)
+        Ok(())
     }
 
     fn units(&self) -> Vec<String> {

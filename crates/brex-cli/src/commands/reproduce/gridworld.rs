@@ -8,12 +8,11 @@ use crate::args::Common;
 use crate::exit::{BadInput, Outcome};
 use crate::terminal::{Style, json_text};
 use crate::units::{FORMAT, Results, Shard, Study};
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 use brex_tabular::{
     LossRow, PUBLISHED_BATCH, SoundOptions, StudyTable, published_losses, sound_losses,
 };
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
 use std::ops::Range;
 use std::path::PathBuf;
 
@@ -129,28 +128,17 @@ impl Gridworld {
 impl Study for Gridworld {
     type UnitResult = Vec<LossRow>;
 
-    fn configuration(&self) -> Result<Map<String, Value>> {
-        match serde_json::to_value(self)? {
-            Value::Object(fields) => Ok(fields),
-            other => bail!("a configuration became {other}"),
+    fn is_usable(&self) -> Result<(), String> {
+        if let Some(options) = &self.options {
+            options.check().map_err(|error| error.to_string())?;
         }
-    }
-
-    fn from_configuration(configuration: &Map<String, Value>) -> Result<Self, String> {
-        let configuration = Value::Object(configuration.clone());
-        let study: Self = serde_json::from_value(configuration)
-            .map_err(|error| format!("study.json cannot be used: {error}"))?;
-        let known = study
-            .tables
-            .iter()
-            .all(|number| StudyTable::by_number(*number).is_some());
-        let fits = study.options.is_some() == (study.protocol == Protocol::Sound);
-        if study.format != FORMAT || study.worlds == 0 || !known || !fits {
-            return Err(
-                "study.json cannot be used: it is not from this version of brex".to_owned(),
-            );
+        let mut tables = self.tables.iter();
+        let known = tables.all(|number| StudyTable::by_number(*number).is_some());
+        let fits = self.options.is_some() == (self.protocol == Protocol::Sound);
+        if self.format != FORMAT || self.worlds == 0 || !known || !fits {
+            return Err("it is not from this version of brex".to_owned());
         }
-        Ok(study)
+        Ok(())
     }
 
     fn units(&self) -> Vec<String> {
