@@ -1,0 +1,1 @@
+//! Everything with a neural network, on burn: layers that are fast on a CPU, policies, PPO.
