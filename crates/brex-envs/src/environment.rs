@@ -1,6 +1,7 @@
 //! The environment trait, with Gymnasium's meaning.
 
 use crate::{GameRandom, Script};
+use std::ops::Range;
 
 /// What goes wrong with an environment.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -57,7 +58,7 @@ pub struct Spec {
     /// Frames of an observation, the oldest first.
     pub stack: usize,
     /// The rows that show score and lives: what learns a reward must not see them.
-    pub masked_rows: std::ops::Range<usize>,
+    pub masked_rows: &'static [Range<usize>],
     /// After this many steps an episode is cut off.
     pub step_limit: usize,
 }
@@ -74,10 +75,16 @@ impl Spec {
     /// If the observation has another size.
     pub fn mask(&self, observation: &mut [u8]) {
         assert_eq!(observation.len(), self.observation_len(), "an observation");
-        let rows = &self.masked_rows;
         for plane in observation.chunks_exact_mut(self.height * self.width) {
-            plane[rows.start * self.width..rows.end * self.width].fill(0);
+            for rows in self.masked_rows {
+                plane[rows.start * self.width..rows.end * self.width].fill(0);
+            }
         }
+    }
+
+    /// Whether what learns a reward must not see a row.
+    pub fn is_masked(&self, row: usize) -> bool {
+        self.masked_rows.iter().any(|rows| rows.contains(&row))
     }
 }
 

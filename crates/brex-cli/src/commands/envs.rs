@@ -39,6 +39,8 @@ pub(crate) fn run(common: &Common) -> Result<Outcome> {
 
 fn spec_json(env: &dyn Environment) -> Value {
     let spec = env.spec();
+    let masked = spec.masked_rows.iter();
+    let masked: Vec<[usize; 2]> = masked.map(|rows| [rows.start, rows.end]).collect();
     json!({
         "name": spec.name,
         "version": spec.version,
@@ -46,7 +48,7 @@ fn spec_json(env: &dyn Environment) -> Value {
         "stack": spec.stack,
         "height": spec.height,
         "width": spec.width,
-        "masked_rows": [spec.masked_rows.start, spec.masked_rows.end],
+        "masked_rows": masked,
         "step_limit": spec.step_limit,
     })
 }

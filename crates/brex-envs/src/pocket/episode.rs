@@ -34,7 +34,7 @@ impl<G: Game> PocketEnv<G> {
                 height: SIDE,
                 width: SIDE,
                 stack: STACK,
-                masked_rows: 0..DISPLAY,
+                masked_rows: &[0..DISPLAY],
                 step_limit: G::STEP_LIMIT,
             },
             episode: None,
