@@ -1,6 +1,6 @@
 //! The environment trait, with Gymnasium's meaning.
 
-use crate::{GameRandom, Script};
+use crate::{AtariError, GameRandom, Script};
 use std::ops::Range;
 
 /// What goes wrong with an environment.
@@ -40,6 +40,9 @@ pub enum EnvError {
         /// What it should be.
         expected: usize,
     },
+    /// The process that runs a game failed, or could not be started.
+    #[error(transparent)]
+    Atari(#[from] AtariError),
 }
 
 /// What an agent sees and can do.
@@ -124,4 +127,14 @@ pub trait Environment: Send {
     /// What a scripted policy would do now; none if the environment has no such script or no
     /// episode is running.
     fn scripted(&self, script: Script, random: &mut GameRandom) -> Option<usize>;
+
+    /// The scripts that it has.
+    fn scripts(&self) -> &'static [Script] {
+        &Script::ALL
+    }
+
+    /// Fewer environments than this in a piece of work are not worth a thread.
+    fn worth_a_thread(&self) -> usize {
+        4
+    }
 }

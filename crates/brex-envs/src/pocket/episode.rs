@@ -25,6 +25,10 @@ struct Episode<G> {
 }
 
 impl<G: Game> PocketEnv<G> {
+    #[expect(
+        clippy::single_range_in_vec_init,
+        reason = "one band of rows is hidden"
+    )]
     pub(super) fn new() -> Self {
         Self {
             spec: Spec {
