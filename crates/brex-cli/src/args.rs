@@ -1,7 +1,8 @@
 //! The flags of the command, as clap sees them.
 
 use crate::commands::{
-    check, coverage, envs, evaluate, export, merge, quickstart, render, reproduce, rollout, sample,
+    check, coverage, doctor, envs, evaluate, export, merge, quickstart, render, reproduce, rollout,
+    sample,
 };
 use clap::builder::styling::{AnsiColor, Styles};
 use std::path::PathBuf;
@@ -47,6 +48,7 @@ pub(crate) enum Command {
     Envs(envs::Arguments),
     Rollout(rollout::Arguments),
     Render(render::Arguments),
+    Doctor(doctor::Arguments),
 }
 
 /// Flags that mean the same for every command.

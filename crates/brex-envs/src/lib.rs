@@ -33,7 +33,7 @@ mod recording;
 mod script;
 mod vector;
 
-pub use animation::{FilmError, encode_gif, encode_mp4, encode_png};
+pub use animation::{FilmError, encode_gif, encode_mp4, encode_png, ffmpeg_version};
 pub use atari::{
     AtariError, AtariOptions, AtariPackages, AtariPython, AtariReport, atari_game, atari_names,
     trex_observation,
