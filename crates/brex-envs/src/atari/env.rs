@@ -7,7 +7,7 @@
 
 use super::error::AtariError;
 use super::games::{Game, PIXELS, STACK};
-use super::picture::{SCREEN, shrink};
+use super::picture::{SCREEN, Shrinker};
 use super::protocol::{Outcome, Request};
 use super::python::AtariPython;
 use super::worker::Worker;
@@ -46,6 +46,7 @@ pub(super) struct AtariEnv {
     worker: Option<Worker>,
     episode: Option<Episode>,
     screen: Vec<u8>,
+    shrinker: Shrinker,
 }
 
 struct Episode {
@@ -64,6 +65,7 @@ impl AtariEnv {
             worker: None,
             episode: None,
             screen: vec![0; SCREEN],
+            shrinker: Shrinker::new(),
         }
     }
 
@@ -121,7 +123,7 @@ impl Environment for AtariEnv {
         self.episode = None;
         let outcome = self.ask(Request::Reset(noops(seed)))?;
         let mut frames = vec![0; STACK * PIXELS];
-        shrink(&self.screen, &mut frames[(STACK - 1) * PIXELS..]);
+        frames[(STACK - 1) * PIXELS..].copy_from_slice(self.shrinker.shrink(&self.screen));
         observation.copy_from_slice(&frames);
         let info = Info {
             score: 0.0,
@@ -154,7 +156,8 @@ impl Environment for AtariEnv {
         };
         let outcome = self.ask(Request::Step(known))?;
         episode.frames.copy_within(PIXELS.., 0);
-        shrink(&self.screen, &mut episode.frames[(STACK - 1) * PIXELS..]);
+        let newest = self.shrinker.shrink(&self.screen);
+        episode.frames[(STACK - 1) * PIXELS..].copy_from_slice(newest);
         observation.copy_from_slice(&episode.frames);
         episode.steps += 1;
         episode.info = Info {

@@ -15,7 +15,7 @@ pub(super) const COLUMNS: usize = 160;
 pub(super) const SCREEN: usize = ROWS * COLUMNS;
 
 /// A pixel of a frame covers at most this many pixels of a row or column of the screen.
-const TAPS: usize = 4;
+const TAPS: usize = 3;
 
 /// Where an output pixel begins on the screen, and the weight of each pixel from there on. Weights
 /// of zero at the end change nothing: all sums are positive.
@@ -56,31 +56,77 @@ fn cells(size: usize) -> [Cell; SIDE] {
     })
 }
 
-/// Shrinks a screen to a frame.
-pub(super) fn shrink(screen: &[u8], frame: &mut [u8]) {
-    assert_eq!((screen.len(), frame.len()), (SCREEN, PIXELS), "sizes");
-    let columns = &*COLUMN_CELLS;
-    let mut narrow = [[0.0_f32; SIDE]; ROWS];
-    for (row, out) in screen.chunks_exact(COLUMNS).zip(&mut narrow) {
-        for (cell, sum) in columns.iter().zip(out) {
-            let pixels = &row[cell.start..cell.start + TAPS];
-            let mut total = 0.0;
-            for (pixel, weight) in pixels.iter().zip(cell.weights) {
-                total += f32::from(*pixel) * weight;
-            }
-            *sum = total;
+/// Shrinks one screen after the other. Most rows of a game stand still, so only those that changed
+/// are computed; the frames are the same as if all were.
+pub(super) struct Shrinker {
+    screen: Vec<u8>,
+    /// The rows of the screen, shrunk to the columns of a frame.
+    narrow: Vec<[f32; SIDE]>,
+    frame: Vec<u8>,
+}
+
+impl Shrinker {
+    pub(super) fn new() -> Self {
+        // All black, as its frame is.
+        Self {
+            screen: vec![0; SCREEN],
+            narrow: vec![[0.0; SIDE]; ROWS],
+            frame: vec![0; PIXELS],
         }
     }
-    for (cell, out) in ROW_CELLS.iter().zip(frame.chunks_exact_mut(SIDE)) {
-        let mut sums = [0.0_f32; SIDE];
-        for (row, weight) in narrow[cell.start..].iter().zip(cell.weights) {
-            for (sum, value) in sums.iter_mut().zip(row) {
-                *sum += weight * value;
+
+    /// The frame of a screen.
+    pub(super) fn shrink(&mut self, screen: &[u8]) -> &[u8] {
+        assert_eq!(screen.len(), SCREEN, "a screen");
+        let mut changed = [false; ROWS];
+        let rows = screen.chunks_exact(COLUMNS);
+        let kept = self.screen.chunks_exact_mut(COLUMNS);
+        let both = rows.zip(kept).zip(&mut self.narrow).zip(&mut changed);
+        for (((row, kept), narrow), changed) in both {
+            if row != kept {
+                kept.copy_from_slice(row);
+                *narrow = narrowed(row);
+                *changed = true;
             }
         }
-        for (pixel, sum) in out.iter_mut().zip(sums) {
-            *pixel = sum.round_ties_even() as u8;
+        let cells = ROW_CELLS.iter().zip(self.frame.chunks_exact_mut(SIDE));
+        for (cell, out) in cells {
+            if changed[cell.start..cell.start + TAPS].contains(&true) {
+                average(&self.narrow[cell.start..], cell.weights, out);
+            }
         }
+        &self.frame
+    }
+}
+
+/// A row of the screen, shrunk to the columns of a frame.
+fn narrowed(row: &[u8]) -> [f32; SIDE] {
+    let mut numbers = [0.0; COLUMNS];
+    for (number, pixel) in numbers.iter_mut().zip(row) {
+        *number = f32::from(*pixel);
+    }
+    let mut out = [0.0; SIDE];
+    for (cell, sum) in COLUMN_CELLS.iter().zip(&mut out) {
+        let [a, b, c] = cell.weights;
+        if let Some([x, y, z]) = numbers.get(cell.start..cell.start + TAPS) {
+            *sum = x * a + y * b + z * c;
+        }
+    }
+    out
+}
+
+/// The weighted sum of some rows, rounded.
+fn average(rows: &[[f32; SIDE]], weights: [f32; TAPS], out: &mut [u8]) {
+    let mut sums = [0.0_f32; SIDE];
+    for (row, weight) in rows.iter().zip(weights) {
+        for (sum, value) in sums.iter_mut().zip(row) {
+            *sum += weight * value;
+        }
+    }
+    for (pixel, sum) in out.iter_mut().zip(sums) {
+        // From 2^23 on, single precision has whole numbers only, so the addition rounds, half to
+        // even, and the last bits are the result.
+        *pixel = (sum + 8_388_608.0).to_bits() as u8;
     }
 }
 
@@ -90,22 +136,37 @@ mod tests {
 
     #[test]
     fn areas_are_averaged() {
-        let mut frame = vec![0; PIXELS];
+        let mut shrinker = Shrinker::new();
         for grey in [0, 1, 77, 255] {
-            shrink(&[grey; SCREEN], &mut frame);
+            let frame = shrinker.shrink(&[grey; SCREEN]);
             assert!(frame.iter().all(|pixel| *pixel == grey), "{grey}");
         }
         // The first frame pixel covers 40/21 columns and 2.5 rows.
         let mut screen = vec![0; SCREEN];
         screen[0] = 210;
-        shrink(&screen, &mut frame);
+        let frame = shrinker.shrink(&screen);
         assert_eq!(frame[0], (210.0_f64 * 21.0 / 40.0 / 2.5).round() as u8);
         assert!(frame[1..].iter().all(|pixel| *pixel == 0));
         screen.fill(0);
         screen[SCREEN - 1] = 210;
-        shrink(&screen, &mut frame);
+        let frame = shrinker.shrink(&screen);
         assert_eq!(frame[PIXELS - 1], 44);
         assert!(frame[..PIXELS - 1].iter().all(|pixel| *pixel == 0));
+    }
+
+    #[test]
+    fn rows_that_stand_still_are_kept() {
+        let mut used = Shrinker::new();
+        let mut screen = vec![0; SCREEN];
+        for turn in 0..ROWS {
+            // Some rows change in every turn, by turns none, one or several.
+            for row in (0..ROWS).filter(|row| (row * 7 + turn) % 50 < turn % 4) {
+                for (column, pixel) in screen[row * COLUMNS..][..COLUMNS].iter_mut().enumerate() {
+                    *pixel = (row * 31 + column * 17 + turn * 101) as u8;
+                }
+            }
+            assert_eq!(used.shrink(&screen), Shrinker::new().shrink(&screen));
+        }
     }
 
     #[test]
