@@ -12,11 +12,16 @@ fn refused(ran: Ran, part: &str) {
     assert!(ran.stderr.contains(part), "{}", ran.stderr);
 }
 
+fn is_pocket(env: &serde_json::Value) -> bool {
+    env["name"].as_str().unwrap().starts_with("pocket:")
+}
+
 #[test]
 fn every_game_is_listed_and_played_by_every_script() {
     let sandbox = Sandbox::new();
     let list = sandbox.brex("envs --json").expect(0).json();
     let list = list.as_array().unwrap();
+    let list: Vec<_> = list.iter().filter(|env| is_pocket(env)).collect();
     assert_eq!(list.len(), 5);
     for env in list {
         let name = env["name"].as_str().unwrap();
