@@ -108,6 +108,33 @@ fn damaged_episodes_are_refused(sandbox: &Sandbox, text: &str) {
 }
 
 #[test]
+fn an_episode_that_keeps_its_frames_needs_no_environment() {
+    let sandbox = Sandbox::new();
+    let episode = brex_core::Episode {
+        environment: "robot:arm".to_owned(),
+        version: 1,
+        seed: 0,
+        actions: vec![0, 1],
+        score: 0.0,
+        truncated: true,
+        checksum: 0,
+        frames: Some(brex_core::EpisodeFrames {
+            height: 4,
+            width: 5,
+            pixels: (0..60).collect(),
+        }),
+    };
+    brex_store::write_episode(sandbox.path("arm.episode"), &episode, false).unwrap();
+    let render = "render arm.episode -o arm.apng --scale 2 --json";
+    let result = sandbox.brex(render).expect(0).json();
+    assert_eq!(result["frames"], 3);
+    assert_eq!(
+        (&result["width"], &result["height"]),
+        (&10.into(), &8.into())
+    );
+}
+
+#[test]
 fn what_does_not_exist_is_named() {
     let sandbox = Sandbox::new();
     let chess = sandbox.brex("rollout pocket:chess --policy noop --out x");

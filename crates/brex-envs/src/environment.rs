@@ -133,6 +133,12 @@ pub trait Environment: Send {
         &Script::ALL
     }
 
+    /// Whether a seed and the actions give the same episode again. If not, recordings keep what was
+    /// seen.
+    fn can_replay(&self) -> bool {
+        true
+    }
+
     /// Fewer environments than this in a piece of work are not worth a thread.
     fn worth_a_thread(&self) -> usize {
         4

@@ -13,7 +13,8 @@ use std::path::{Path, PathBuf};
 
 /// Make a picture of a recorded episode, or of two side by side
 ///
-/// The episode is played again, and it is an error if it does not come out as it was recorded.
+/// The episode is played again, and it is an error if it does not come out as it was recorded. One
+/// that keeps its frames, because it cannot be played again, is shown from these.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
     /// An episode that `brex rollout` recorded
@@ -113,10 +114,13 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-/// Plays an episode again and keeps its frames.
+/// The frames of an episode: played again, unless it keeps them.
 fn film(path: &Path, quiet: bool) -> Result<Film> {
     let episode = read_episode(path)?;
     let bad = |problem: String| BadInput::new(format!("{}: {problem}", path.display()));
+    if let Some(film) = Film::of_frames(&episode) {
+        return Ok(film);
+    }
     let mut env = make(&episode.environment).map_err(|error| bad(error.to_string()))?;
     prepare(&episode.environment, quiet)?;
     match Film::of_episode(env.as_mut(), &episode) {
