@@ -1,5 +1,21 @@
 //! Everything with a neural network, on burn: layers that are fast on a CPU, policies, PPO.
 
+mod adam;
+mod agent;
 mod layers;
+mod networks;
+mod observations;
+mod parameters;
+mod ppo;
 
+pub use adam::{Adam, AdamConfig};
+pub use agent::{Agent, Choices};
+pub use burn::tensor::Device;
 pub use layers::{Activation, conv_transpose2d, conv2d, linear};
+pub use networks::{ConvolutionShape, PolicyNetwork, PolicyShape};
+pub use observations::observation_tensor;
+pub use parameters::{Array, Arrays, ParameterError, parameters, with_parameters};
+pub use ppo::{
+    ConfigError, PlayedEpisode, PpoConfig, RewardFunction, RewardScale, TrainError, Trainer,
+    UpdateReport, UpdateStatistics,
+};
