@@ -84,10 +84,9 @@ impl Slot {
     /// Plays until `standing` is reached. Frames are not kept in it, because playing again is cheap
     /// and exact.
     fn restore(&mut self, standing: &Standing, observation: &mut [u8]) -> Result<Info, EnvError> {
-        for _ in 1..standing.episodes {
-            self.seeds.next_u64();
-        }
         self.episodes = standing.episodes.saturating_sub(1);
+        // Every episode took one seed of two words from the stream.
+        self.seeds.set_word_pos(2 * u128::from(self.episodes));
         self.begin(observation)?;
         let mut info = Info::default();
         for action in &standing.actions {

@@ -3,7 +3,7 @@
 //! As in PyTorch: weight decay is added to the gradient, and epsilon stands outside the root. The
 //! moments are plain arrays by the name of their parameter, so that a checkpoint can hold them.
 
-use crate::parameters::{Array, Arrays, Path, replaced, values_of};
+use crate::parameters::{Array, Arrays, ParameterError, Path, replaced, values_of};
 use burn::module::{Module, ModuleMapper, Param};
 use burn::optim::GradientsParams;
 use burn::tensor::{Tensor, TensorData};
@@ -100,6 +100,25 @@ impl Adam {
             steps,
             moments,
         }
+    }
+
+    /// Whether the moments are those of such parameters.
+    pub(crate) fn check(&self, parameters: &Arrays) -> Result<(), ParameterError> {
+        for (name, moments) in &self.moments {
+            let Some(parameter) = parameters.get(name) else {
+                let name = name.clone();
+                return Err(ParameterError::Missing { name });
+            };
+            let count = parameter.values.len();
+            if moments.mean.len() != count || moments.square.len() != count {
+                return Err(ParameterError::Shape {
+                    name: format!("adam.{name}"),
+                    found: moments.shape.clone(),
+                    expected: parameter.shape.clone(),
+                });
+            }
+        }
+        Ok(())
     }
 
     /// Moves the parameters of a module against their gradients, and gives the norm of these
@@ -233,5 +252,88 @@ impl ModuleMapper for Mover<'_> {
             }
             replaced(&tensor, TensorData::new(values, shape))
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use burn::nn::LinearConfig;
+    use burn::tensor::Device;
+
+    /// One step after the other by the formulas of Kingma and Ba (2015), in double precision.
+    fn by_hand(config: AdamConfig, start: f64, gradients: &[f64], rate: f64) -> f64 {
+        let (beta1, beta2) = (f64::from(config.beta1), f64::from(config.beta2));
+        let (mut value, mut mean, mut square) = (start, 0.0, 0.0);
+        for (index, gradient) in gradients.iter().enumerate() {
+            let age = index as i32 + 1;
+            let gradient = gradient + f64::from(config.weight_decay) * value;
+            mean = beta1 * mean + (1.0 - beta1) * gradient;
+            square = beta2 * square + (1.0 - beta2) * gradient * gradient;
+            let (mean, square) = (
+                mean / (1.0 - beta1.powi(age)),
+                square / (1.0 - beta2.powi(age)),
+            );
+            value -= rate * mean / (square.sqrt() + f64::from(config.epsilon));
+        }
+        value
+    }
+
+    #[test]
+    fn steps_are_those_of_the_formulas() {
+        let config = AdamConfig {
+            weight_decay: 0.01,
+            ..AdamConfig::default()
+        };
+        let device = Device::flex().autodiff();
+        let mut layer = LinearConfig::new(3, 2).init(&device);
+        let start = crate::parameters::parameters(&layer)["weight"].values[1];
+        let mut adam = Adam::new(config);
+        let inputs = [2.0_f32, -1.0, 0.5, 3.0];
+        for input in inputs {
+            let x = Tensor::<2>::from_data(TensorData::new(vec![input, 0.0, 0.0], [1, 3]), &device);
+            let y = layer.forward(x).slice([0..1, 1..2]).sum();
+            let gradients = GradientsParams::from_grads(y.backward(), &layer);
+            layer = adam.step(layer, gradients, 0.1).0;
+        }
+        let found = crate::parameters::parameters(&layer)["weight"].values[1];
+        let gradients = inputs.map(f64::from);
+        let expected = by_hand(config, f64::from(start), &gradients, 0.1);
+        assert!(
+            (f64::from(found) - expected).abs() < 1e-5,
+            "{found} {expected}"
+        );
+        assert_eq!(adam.steps(), 4);
+    }
+
+    #[test]
+    fn the_norm_is_that_of_all_gradients_and_long_ones_are_shortened() {
+        let device = Device::flex().autodiff();
+        let layer = LinearConfig::new(2, 1).init(&device);
+        let mut adam = Adam::new(AdamConfig {
+            max_norm: Some(1.0),
+            ..AdamConfig::default()
+        });
+        let x = Tensor::<2>::from_data(TensorData::new(vec![2.0_f32, 6.0], [1, 2]), &device);
+        let gradients = GradientsParams::from_grads(layer.forward(x).sum().backward(), &layer);
+        let (_, norm) = adam.step(layer, gradients, 0.1);
+        // Two weights and a bias: 4 + 36 + 1.
+        assert!((norm - 41.0_f64.sqrt()).abs() < 1e-6);
+        let mean = &adam.state()["weight.mean"].values;
+        assert!((mean[1] - 0.1 * 6.0 / 41.0_f32.sqrt()).abs() < 1e-5);
+    }
+
+    #[test]
+    fn adam_comes_back_from_its_state() {
+        let device = Device::flex().autodiff();
+        let layer = LinearConfig::new(2, 1).init(&device);
+        let mut adam = Adam::new(AdamConfig::default());
+        let x = Tensor::<2>::ones([1, 2], &device);
+        let gradients = GradientsParams::from_grads(layer.forward(x).sum().backward(), &layer);
+        let layer = adam.step(layer, gradients, 0.1).0;
+        let back = Adam::restored(AdamConfig::default(), adam.steps(), &adam.state());
+        assert_eq!(back, adam);
+        assert!(back.check(&crate::parameters::parameters(&layer)).is_ok());
+        assert!(back.check(&Arrays::new()).is_err());
     }
 }

@@ -2,6 +2,7 @@
 
 mod adam;
 mod agent;
+mod checkpoint;
 mod layers;
 mod networks;
 mod observations;
@@ -11,6 +12,7 @@ mod ppo;
 pub use adam::{Adam, AdamConfig};
 pub use agent::{Agent, Choices};
 pub use burn::tensor::Device;
+pub use checkpoint::{CheckpointError, PolicyFile, ResumeError, TrainingFile};
 pub use layers::{Activation, conv_transpose2d, conv2d, linear};
 pub use networks::{ConvolutionShape, PolicyNetwork, PolicyShape};
 pub use observations::observation_tensor;

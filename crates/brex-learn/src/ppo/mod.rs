@@ -15,5 +15,7 @@ mod trainer;
 
 pub use config::{ConfigError, PpoConfig};
 pub use improve::UpdateStatistics;
+pub(crate) use reward::Scaler;
 pub use reward::{RewardFunction, RewardScale};
+pub(crate) use trainer::adam_config;
 pub use trainer::{PlayedEpisode, TrainError, Trainer, UpdateReport};

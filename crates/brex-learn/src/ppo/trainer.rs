@@ -9,7 +9,7 @@ use crate::ppo::improve::Lesson;
 use crate::ppo::reward::Scaler;
 use crate::ppo::{ConfigError, PpoConfig, RewardFunction, UpdateStatistics};
 use brex_core::stream;
-use brex_envs::{EnvError, Environment, VectorEnv};
+use brex_envs::{EnvError, Environment, Standing, VectorEnv};
 use burn::module::Module;
 use burn::tensor::Device;
 
@@ -117,6 +117,17 @@ impl Trainer {
             update: 0,
             device,
         })
+    }
+
+    /// Brings fresh environments to where others stood.
+    pub(crate) fn restore(&mut self, standings: &[Standing]) -> Result<(), TrainError> {
+        let world = &mut self.world;
+        let infos = world.envs.restore(standings, &mut world.observations)?;
+        // Before the first step of an episode its lives are not known.
+        let lives = infos.iter().zip(standings);
+        let known = lives.map(|(info, at)| if at.actions.is_empty() { 0 } else { info.lives });
+        world.lives = known.collect();
+        Ok(())
     }
 
     /// The settings.
