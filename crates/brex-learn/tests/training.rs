@@ -30,7 +30,9 @@ fn after(trainer: &mut Trainer, updates: u64) -> Vec<u8> {
     for _ in 0..updates {
         trainer.update().unwrap();
     }
-    TrainingFile::of(trainer).to_bytes().unwrap()
+    TrainingFile::of(trainer, "notes".into())
+        .to_bytes()
+        .unwrap()
 }
 
 #[test]

@@ -4,10 +4,13 @@ use super::container::{CheckpointError, Reader, Writer};
 use crate::adam::Adam;
 use crate::networks::PolicyShape;
 use crate::parameters::{Arrays, parameters, with_parameters};
-use crate::ppo::{PpoConfig, RewardFunction, Scaler, TrainError, Trainer, adam_config};
+use crate::ppo::{
+    PlayedEpisode, PpoConfig, RewardFunction, Scaler, TrainError, Trainer, adam_config,
+};
 use brex_envs::{EnvError, Environment, Standing};
 use burn::tensor::Device;
 use serde::{Deserialize, Serialize};
+use std::collections::VecDeque;
 
 const KIND: &str = "training 1";
 
@@ -24,12 +27,15 @@ pub struct TrainingFile {
     pub update: u64,
     /// The settings.
     pub config: PpoConfig,
+    /// Whatever else whoever trains wants to find again.
+    pub notes: serde_json::Value,
     shape: PolicyShape,
     adam_steps: u64,
     network: Arrays,
     adam: Arrays,
     scaler: Scaler,
     standings: Vec<Standing>,
+    recent: VecDeque<PlayedEpisode>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -41,6 +47,7 @@ struct Header {
     seed: u64,
     update: u64,
     config: PpoConfig,
+    notes: serde_json::Value,
     shape: PolicyShape,
     adam_steps: u64,
     /// Episodes begun, for each environment.
@@ -53,7 +60,7 @@ fn actions_of(environment: usize) -> String {
 
 impl TrainingFile {
     /// A training as it is now.
-    pub fn of(trainer: &Trainer) -> Self {
+    pub fn of(trainer: &Trainer, notes: serde_json::Value) -> Self {
         let spec = trainer.world.envs.spec();
         Self {
             environment: spec.name.to_owned(),
@@ -61,12 +68,14 @@ impl TrainingFile {
             seed: trainer.seed,
             update: trainer.update,
             config: trainer.config.clone(),
+            notes,
             shape: trainer.shape.clone(),
             adam_steps: trainer.adam.steps(),
             network: parameters(&trainer.network),
             adam: trainer.adam.state(),
             scaler: trainer.world.scaler.clone(),
             standings: trainer.world.envs.standings(),
+            recent: trainer.recent.clone(),
         }
     }
 
@@ -81,6 +90,9 @@ impl TrainingFile {
             "scale.moments",
             &[scaler.count, scaler.mean, scaler.squares],
         );
+        let recent = self.recent.iter();
+        let recent: Vec<f64> = recent.flat_map(|e| [e.score, e.length as f64]).collect();
+        writer.doubles("recent", &recent);
         for (index, standing) in self.standings.iter().enumerate() {
             writer.bytes(actions_of(index), &standing.actions);
         }
@@ -91,6 +103,7 @@ impl TrainingFile {
             seed: self.seed,
             update: self.update,
             config: self.config.clone(),
+            notes: self.notes.clone(),
             shape: self.shape.clone(),
             adam_steps: self.adam_steps,
             episodes: self.standings.iter().map(|s| s.episodes).collect(),
@@ -117,12 +130,19 @@ impl TrainingFile {
             let (name, problem) = ("scale".to_owned(), "has another length".to_owned());
             return Err(CheckpointError::Array { name, problem });
         };
+        let recent = reader.doubles("recent")?;
+        let (recent, _) = recent.as_chunks::<2>();
+        let recent = recent.iter().map(|[score, length]| PlayedEpisode {
+            score: *score,
+            length: *length as usize,
+        });
         Ok(Self {
             environment: header.environment,
             version: header.version,
             seed: header.seed,
             update: header.update,
             config: header.config,
+            notes: header.notes,
             shape: header.shape,
             adam_steps: header.adam_steps,
             network: reader.floats("network.")?,
@@ -134,6 +154,7 @@ impl TrainingFile {
                 squares: moments[2],
             },
             standings,
+            recent: recent.collect(),
         })
     }
 
@@ -160,6 +181,7 @@ impl TrainingFile {
             with_parameters(trainer.network, &self.network).map_err(CheckpointError::Parameters)?;
         trainer.adam = adam;
         trainer.update = self.update;
+        trainer.recent = self.recent;
         trainer.world.scaler = self.scaler;
         trainer.restore(&self.standings)?;
         Ok(trainer)

@@ -12,6 +12,10 @@ use brex_core::stream;
 use brex_envs::{EnvError, Environment, Standing, VectorEnv};
 use burn::module::Module;
 use burn::tensor::Device;
+use std::collections::VecDeque;
+
+/// Episodes that count as recent.
+const RECENT: usize = 100;
 
 /// Why a training cannot go on.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -53,6 +57,8 @@ pub struct UpdateReport {
     pub steps: u64,
     /// Episodes that ended in it.
     pub episodes: Vec<PlayedEpisode>,
+    /// The mean score and length of the last hundred episodes, if any has ended.
+    pub recent: Option<(f64, f64)>,
     /// How it went.
     pub statistics: UpdateStatistics,
     /// The share of the variance of returns that the values foretold.
@@ -72,6 +78,7 @@ pub struct Trainer {
     pub(crate) adam: Adam,
     pub(crate) world: World,
     pub(crate) update: u64,
+    pub(crate) recent: VecDeque<PlayedEpisode>,
     /// With gradients.
     device: Device,
 }
@@ -115,6 +122,7 @@ impl Trainer {
             shape,
             world,
             update: 0,
+            recent: VecDeque::new(),
             device,
         })
     }
@@ -149,6 +157,13 @@ impl Trainer {
     pub fn agent(&self) -> Agent {
         let device = self.device.clone().without_autodiff();
         Agent::new(self.network.valid(), self.shape.clone(), device)
+    }
+
+    /// The mean score and length of the last episodes.
+    pub fn recent(&self) -> Option<(f64, f64)> {
+        let count = self.recent.len() as f64;
+        let mean = |of: fn(&PlayedEpisode) -> f64| self.recent.iter().map(of).sum::<f64>() / count;
+        (count > 0.0).then(|| (mean(|e| e.score), mean(|e| e.length as f64)))
     }
 
     /// Plays a while and learns from it.
@@ -186,6 +201,9 @@ impl Trainer {
         })?;
         self.network = network;
         self.update = number;
+        self.recent.extend(&batch.episodes);
+        let old = self.recent.len().saturating_sub(RECENT);
+        self.recent.drain(..old);
         Ok(UpdateReport {
             update: number,
             steps: number * self.config.batch() as u64,
@@ -193,6 +211,7 @@ impl Trainer {
             explained_variance: explained(&batch, &returns),
             mean_reward: mean(&batch.rewards),
             learning_rate: self.config.learning_rate * left,
+            recent: self.recent(),
             episodes: std::mem::take(&mut batch.episodes),
         })
     }
