@@ -3,6 +3,8 @@
 mod adam;
 mod agent;
 mod checkpoint;
+mod extension;
+mod kernels;
 mod layers;
 mod networks;
 mod observations;
