@@ -76,7 +76,7 @@ fn case(name: &str) -> Result<Box<dyn FnMut() + Send>> {
         .with_context(|| format!("expected a case like encoder-forward-32, found {name:?}"))?;
     let batch: usize = batch.parse().context("the batch is not a number")?;
     Ok(match work {
-        "encoder-forward" => forward(Encoder::new(&device), batch, 84, |net, x| net.forward(x).0),
+        "encoder-forward" => forward(&Encoder::new(&device), batch, 84, |net, x| net.forward(x).0),
         "encoder-train" => train(Encoder::new(&device), batch, 84, |net, x| {
             let (mean, spread) = net.forward(x);
             mean.square().mean() + spread.square().mean()
@@ -84,12 +84,12 @@ fn case(name: &str) -> Result<Box<dyn FnMut() + Send>> {
         "autoencoder-train" => train(Autoencoder::new(&device), batch, 84, |net, x| {
             (net.forward(x.clone()) - x).square().mean()
         }),
-        "nature-forward" => forward(Nature::new(&device), batch, 84, |net, x| net.forward(x).0),
+        "nature-forward" => forward(&Nature::new(&device), batch, 84, |net, x| net.forward(x).0),
         "nature-train" => train(Nature::new(&device), batch, 84, |net, x| {
             let (policy, value) = net.forward(x);
             policy.square().mean() + value.square().mean()
         }),
-        "pocket-forward" => forward(Pocket::new(&device), batch, 24, |net, x| net.forward(x).0),
+        "pocket-forward" => forward(&Pocket::new(&device), batch, 24, |net, x| net.forward(x).0),
         "pocket-train" => train(Pocket::new(&device), batch, 24, |net, x| {
             let (policy, value) = net.forward(x);
             policy.square().mean() + value.square().mean()
@@ -99,7 +99,7 @@ fn case(name: &str) -> Result<Box<dyn FnMut() + Send>> {
 }
 
 fn forward<M: Module + Send + 'static>(
-    net: M,
+    net: &M,
     batch: usize,
     size: usize,
     output: impl Fn(&M, Tensor<4>) -> Tensor<2> + Send + 'static,
