@@ -39,7 +39,7 @@ pub use pocket::{pocket_game, pocket_names};
 pub use random::{GameRandom, game_random};
 pub use recording::{ReplayError, record, replay};
 pub use script::{Mixture, Script};
-pub use vector::{EndedEpisode, VectorEnv, VectorStep};
+pub use vector::{EndedEpisode, Standing, VectorEnv, VectorStep};
 
 /// The environment with a name, as `pocket:breakout`.
 pub fn make(name: &str) -> Result<Box<dyn Environment>, EnvError> {

@@ -6,7 +6,7 @@ use burn::module::{Module, ModuleVisitor, Param, ParamId};
 use burn::optim::GradientsParams;
 use burn::tensor::{ElementConversion, Tensor};
 
-use crate::adam::owned;
+use crate::fused_adam::owned;
 use crate::layers::on_flex;
 
 /// Scales the gradients of a module's parameters so that their norm, taken together, is at most

@@ -2,7 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "tests")]
 
-use brex_learn::{Activation, Adam, clip_global_norm, linear};
+use brex_learn::{Activation, FusedAdam, clip_global_norm, linear};
 use burn::module::{Module, Param};
 use burn::nn::{Linear, LinearConfig};
 use burn::optim::decay::WeightDecayConfig;
@@ -57,10 +57,10 @@ fn batch(seed: u64) -> Tensor<2> {
 fn adam_takes_the_steps_of_burns_adam() {
     // The larger net has more numbers than one thread takes at a time.
     for (hidden, weight_decay) in [(7, 0.0), (7, 0.3), (1300, 0.01)] {
-        let ours = Adam {
+        let ours = FusedAdam {
             epsilon: 1e-5,
             weight_decay,
-            ..Adam::default()
+            ..FusedAdam::default()
         };
         let decay = (weight_decay > 0.0).then(|| WeightDecayConfig::new(weight_decay));
         let mut theirs = AdamConfig::new()
@@ -89,7 +89,7 @@ fn adam_takes_the_steps_worked_out_by_hand() {
         weight: Param::from_tensor(Tensor::from_floats([[2.0], [-1.0]], &device())),
         bias: None,
     };
-    let adam = Adam {
+    let adam = FusedAdam {
         beta_1: 0.5,
         beta_2: 0.75,
         epsilon: 0.5,
@@ -123,7 +123,7 @@ fn adam_takes_the_steps_worked_out_by_hand() {
 
 #[test]
 fn adam_goes_on_from_a_record() {
-    let optimiser = || ModuleOptimizer::from(Adam::default());
+    let optimiser = || ModuleOptimizer::from(FusedAdam::default());
     let mut whole = optimiser();
     let mut net = Net::new(6);
     for step in 0..3 {
@@ -147,7 +147,7 @@ fn a_clone_keeps_its_parameters() {
     let net = Net::new(4);
     let before = net.parameters();
     let gradients = net.gradients(batch(0));
-    let moved = ModuleOptimizer::from(Adam::default()).step(0.1, net.clone(), gradients);
+    let moved = ModuleOptimizer::from(FusedAdam::default()).step(0.1, net.clone(), gradients);
     assert_eq!(net.parameters(), before);
     assert_ne!(moved.parameters(), before);
 }

@@ -7,7 +7,7 @@ use std::io::{BufRead, Write};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
-use brex_learn::Adam;
+use brex_learn::FusedAdam;
 use burn::module::Module;
 use burn::optim::{GradientsParams, ModuleOptimizer};
 use burn::tensor::{Device, Distribution, Tensor};
@@ -118,7 +118,7 @@ fn train<M: Module + Send + 'static>(
     loss: impl Fn(&M, Tensor<4>) -> Tensor<1> + Send + 'static,
 ) -> Box<dyn FnMut() + Send> {
     let x = frames(batch, size, &Device::flex().autodiff());
-    let mut optimiser = ModuleOptimizer::from(Adam::default());
+    let mut optimiser = ModuleOptimizer::from(FusedAdam::default());
     let mut net = Some(net);
     Box::new(move || {
         if let Some(before) = net.take() {
