@@ -1,10 +1,10 @@
 //! The inner loop of every forward pass and input gradient: many short runs of numbers, each times
 //! the same matrix.
 //!
-//! A *pixel* is a place of the output. Its sum reads `rows` runs of `run` contiguous numbers from
-//! the input, `row_stride` apart, and multiplies them with a matrix of `rows * run` rows and
-//! `columns` columns. With channels last this is a convolution without copying patches: a run is a
-//! row of the kernel. With one row it is a product of matrices.
+//! A *pixel* is a place of the output. Its sum reads up to `rows` runs of `run` contiguous numbers
+//! from the input, `row_stride` apart, and multiplies them with a matrix of `rows * run` rows. With
+//! channels last this is a convolution without copying patches: a run is a row of the kernel. With
+//! one row it is a product of matrices.
 
 use std::array::from_fn;
 
@@ -17,9 +17,39 @@ pub(super) struct Pixel {
     pub(super) from: usize,
     /// Where its columns begin in the output.
     pub(super) to: usize,
+    /// The runs that matter; the others are all zeros, or known not to be needed.
+    pub(super) rows: [usize; 2],
 }
 
-/// A matrix in panels of a few vectors' width, padded with zeros to whole vectors.
+/// A matrix to multiply with.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Matrix<'a> {
+    values: &'a [f32],
+    height: usize,
+    columns: usize,
+    /// The distance between rows, if the matrix lies as it was found rather than in panels.
+    stride: Option<usize>,
+}
+
+impl<'a> Matrix<'a> {
+    /// A matrix as it lies, row after row, each `stride` numbers from the next. It can be used so
+    /// only if its columns fill whole vectors.
+    pub(super) fn lying(values: &'a [f32], [height, columns, stride]: [usize; 3]) -> Self {
+        assert!(
+            columns.is_multiple_of(width().lanes),
+            "columns are not whole vectors"
+        );
+        Self {
+            values,
+            height,
+            columns,
+            stride: Some(stride),
+        }
+    }
+}
+
+/// A matrix copied into panels of a few vectors' width, padded with zeros to whole vectors, so that
+/// it is read from one end to the other.
 #[derive(Debug, Clone)]
 pub(super) struct Panels {
     values: Vec<f32>,
@@ -37,22 +67,65 @@ impl Panels {
         let Width { lanes, vectors } = width();
         let total = columns.div_ceil(lanes);
         let mut values = vec![0.0; height * total * lanes];
+        if total <= vectors {
+            // A single panel: its rows are the matrix's.
+            for (k, row) in values.chunks_exact_mut(total * lanes).enumerate() {
+                fill(k, &mut row[..columns]);
+            }
+            return Self {
+                values,
+                height,
+                columns,
+            };
+        }
         let mut row = vec![0.0; total * lanes];
         for k in 0..height {
             row.fill(0.0);
             fill(k, &mut row[..columns]);
-            let mut first = 0;
-            while first < total {
+            for first in (0..total).step_by(vectors) {
                 let wide = vectors.min(total - first) * lanes;
                 let begin = first * lanes * height + k * wide;
                 values[begin..begin + wide].copy_from_slice(&row[first * lanes..][..wide]);
-                first += vectors;
             }
         }
         Self {
             values,
             height,
             columns,
+        }
+    }
+
+    /// Packs the transpose of a matrix whose rows are `stride` apart, into a single panel. A line of
+    /// the cache is read at a time, and the rows that it is spread over are few enough to stay.
+    pub(super) fn pack_transposed(values: &[f32], [height, columns, stride]: [usize; 3]) -> Self {
+        const LINE: usize = 16;
+        let Width { lanes, vectors } = width();
+        assert!(columns <= lanes * vectors, "more columns than a panel has");
+        let wide = columns.next_multiple_of(lanes);
+        let mut packed = vec![0.0; height * wide];
+        for (block, rows) in packed.chunks_mut(LINE * wide).enumerate() {
+            for column in 0..columns {
+                let from = column * stride + block * LINE;
+                let line = &values[from..from + rows.len() / wide];
+                for (row, value) in rows.chunks_exact_mut(wide).zip(line) {
+                    row[column] = *value;
+                }
+            }
+        }
+        Self {
+            values: packed,
+            height,
+            columns,
+        }
+    }
+
+    /// The matrix.
+    pub(super) fn matrix(&self) -> Matrix<'_> {
+        Matrix {
+            values: &self.values,
+            height: self.height,
+            columns: self.columns,
+            stride: None,
         }
     }
 }
@@ -95,7 +168,7 @@ pub(super) struct Gather<'a> {
     pub(super) rows: usize,
     pub(super) run: usize,
     pub(super) row_stride: usize,
-    pub(super) matrix: &'a Panels,
+    pub(super) matrix: Matrix<'a>,
     /// Added to every pixel; as long as there are columns.
     pub(super) bias: Option<&'a [f32]>,
     /// Adds to what the output holds.
@@ -117,10 +190,16 @@ impl Gather<'_> {
     #[inline(always)]
     fn panel<S: Simd, const V: usize>(&mut self, simd: S, first: usize) {
         let lanes = S::F32_LANES;
-        let height = self.matrix.height;
-        let begin = first * lanes * height;
-        let packed = &self.matrix.values[begin..begin + height * V * lanes];
-        let (matrix, _) = S::as_simd_f32s(packed).0.as_chunks::<V>();
+        let matrix = match self.matrix.stride {
+            Some(stride) => Rows {
+                values: &self.matrix.values[first * lanes..],
+                stride,
+            },
+            None => Rows {
+                values: &self.matrix.values[first * lanes * self.matrix.height..],
+                stride: V * lanes,
+            },
+        };
         let wide = (self.matrix.columns - first * lanes).min(V * lanes);
         let bias = match self.bias {
             Some(bias) => load::<S, V>(simd, &bias[first * lanes..][..wide]),
@@ -149,7 +228,7 @@ impl Gather<'_> {
     fn tiles<S: Simd, const P: usize, const V: usize>(
         &mut self,
         simd: S,
-        matrix: &[[S::f32s; V]],
+        matrix: Rows<'_>,
         bias: &[S::f32s; V],
         place: Place,
     ) {
@@ -194,6 +273,13 @@ impl WithSimd for Gather<'_> {
     }
 }
 
+/// The rows of one panel.
+#[derive(Clone, Copy)]
+struct Rows<'a> {
+    values: &'a [f32],
+    stride: usize,
+}
+
 /// Which columns of the output a panel writes.
 #[derive(Clone, Copy)]
 struct Place {
@@ -206,7 +292,7 @@ struct Place {
 struct Tiles<'a, 'b, S: Simd, const P: usize, const V: usize> {
     simd: S,
     gather: &'a mut Gather<'b>,
-    matrix: &'a [[S::f32s; V]],
+    matrix: Rows<'a>,
     bias: &'a [S::f32s; V],
     place: Place,
 }
@@ -228,7 +314,7 @@ impl<S: Simd, const P: usize, const V: usize> WithSimd for Tiles<'_, '_, S, P, V
             // The last tile begins early and makes a few sums twice, rather than being smaller.
             // They are not stored twice, for they may be added to what is there.
             let start = next.min(count - P);
-            let mut pixels = [Pixel { from: 0, to: 0 }; P];
+            let mut pixels = [gather.pixels[start]; P];
             pixels.copy_from_slice(&gather.pixels[start..start + P]);
             let mut sums = [*bias; P];
             if gather.resume {
@@ -238,14 +324,17 @@ impl<S: Simd, const P: usize, const V: usize> WithSimd for Tiles<'_, '_, S, P, V
                     sums[p] = load::<S, V>(simd, there);
                 }
             }
-            for row in 0..gather.rows {
+            let begin = pixels.iter().map(|pixel| pixel.rows[0]).min().unwrap_or(0);
+            let end = pixels.iter().map(|pixel| pixel.rows[1]).max().unwrap_or(0);
+            for row in begin..end {
                 let runs: [&[f32]; P] = from_fn(|p| {
                     let from = pixels[p].from + row * gather.row_stride;
                     &gather.input[from..from + gather.run]
                 });
-                let matrix = &matrix[row * gather.run..][..gather.run];
+                let first = row * gather.run * matrix.stride;
                 for k in 0..gather.run {
-                    let weights = matrix[k];
+                    let at = first + k * matrix.stride;
+                    let weights = load::<S, V>(simd, &matrix.values[at..at + V * S::F32_LANES]);
                     for p in 0..P {
                         let x = simd.splat_f32s(runs[p][k]);
                         for v in 0..V {

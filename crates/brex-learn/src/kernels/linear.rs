@@ -6,7 +6,7 @@
 use rayon::prelude::*;
 
 use super::convolution::{Bent, Gradients, Wanted};
-use super::gather::{Gather, Panels, Pixel, width};
+use super::gather::{Gather, Matrix, Panels, Pixel, width};
 use super::images::{add_pixels, unbend};
 use super::outer::{Outer, Pair};
 
@@ -17,12 +17,23 @@ const DEPTH: usize = 512;
 /// Rows of the weight gradient that a thread takes.
 const GRADIENT_ROWS: usize = 48;
 
-/// `[rows, depth]` times a matrix of `columns` columns, of which `fill(k, first, row)` writes the
-/// part of row `k` that begins at column `first`.
+/// With fewer rows than this, copying a matrix costs more than reading it where it lies.
+const FEW_ROWS: usize = 24;
+
+/// What rows are multiplied with.
+#[derive(Clone, Copy)]
+enum Right<'a> {
+    /// A matrix, row after row.
+    Plain(&'a [f32]),
+    /// The transpose of one.
+    Transposed(&'a [f32]),
+}
+
+/// `[rows, depth]` times `[depth, columns]`.
 fn product(
     left: &[f32],
+    right: Right<'_>,
     [rows, depth, columns]: [usize; 3],
-    fill: impl Fn(usize, usize, &mut [f32]) + Sync,
     bias: Option<&[f32]>,
     slope: f32,
 ) -> Vec<f32> {
@@ -41,11 +52,31 @@ fn product(
             let mut begin = 0;
             loop {
                 let end = depth.min(begin + DEPTH);
-                let matrix = Panels::pack(end - begin, wide, |k, row| fill(begin + k, first, row));
+                let height = end - begin;
+                let panels;
+                let matrix = match right {
+                    Right::Plain(values) => {
+                        let values = &values[begin * columns + first..];
+                        if rows < FEW_ROWS && wide.is_multiple_of(machine.lanes) {
+                            Matrix::lying(values, [height, wide, columns])
+                        } else {
+                            panels = Panels::pack(height, wide, |k, row| {
+                                row.copy_from_slice(&values[k * columns..][..wide]);
+                            });
+                            panels.matrix()
+                        }
+                    }
+                    Right::Transposed(values) => {
+                        let values = &values[first * depth + begin..];
+                        panels = Panels::pack_transposed(values, [height, wide, depth]);
+                        panels.matrix()
+                    }
+                };
                 let pixels: Vec<Pixel> = (0..rows)
                     .map(|row| Pixel {
                         from: (first_row + row) * depth + begin,
                         to: row * wide,
+                        rows: [0, 1],
                     })
                     .collect();
                 Gather {
@@ -53,9 +84,9 @@ fn product(
                     output: &mut output,
                     pixels: &pixels,
                     rows: 1,
-                    run: end - begin,
+                    run: height,
                     row_stride: 0,
-                    matrix: &matrix,
+                    matrix,
                     bias,
                     resume: begin > 0,
                     slope: if end == depth { slope } else { 1.0 },
@@ -90,10 +121,8 @@ pub(crate) fn multiply(
     bias: Option<&[f32]>,
     slope: f32,
 ) -> Vec<f32> {
-    let fill = |k: usize, first: usize, row: &mut [f32]| {
-        row.copy_from_slice(&weights[k * outputs + first..][..row.len()]);
-    };
-    product(x, [batch, inputs, outputs], fill, bias, slope)
+    let right = Right::Plain(weights);
+    product(x, right, [batch, inputs, outputs], bias, slope)
 }
 
 /// The gradients of a linear layer.
@@ -108,13 +137,8 @@ pub(crate) fn multiply_backward(
     let mut unbent = vec![0.0; gradients.len()];
     unbend(gradients, Some(bent.output), bent.slope, &mut unbent);
     let input = wanted.input.then(|| {
-        let fill = |k: usize, first: usize, row: &mut [f32]| {
-            let column = weights[first * outputs + k..].iter().step_by(outputs);
-            for (value, weight) in row.iter_mut().zip(column) {
-                *value = *weight;
-            }
-        };
-        product(&unbent, [batch, outputs, inputs], fill, None, 1.0)
+        let right = Right::Transposed(weights);
+        product(&unbent, right, [batch, outputs, inputs], None, 1.0)
     });
     let weight = wanted.weight.then(|| {
         let pairs: Vec<Pair> = (0..batch)

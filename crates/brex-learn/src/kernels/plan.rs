@@ -125,6 +125,8 @@ struct Sketch {
     lens: [usize; 2],
     /// Rows and columns of pixels that are written.
     places: [usize; 2],
+    /// The rows of the input that are not all zeros.
+    filled: [usize; 2],
     /// The first row and column read, and the steps from one pixel to the next.
     read: [usize; 2],
     read_step: [usize; 2],
@@ -177,18 +179,19 @@ impl Sketch {
         let mut pixels = Vec::with_capacity(group * self.places[0] * self.places[1]);
         for image in 0..group {
             for row in 0..self.places[0] {
+                let top = self.read[0] + row * self.read_step[0];
+                let [begin, end] = self.filled.map(|edge| edge.saturating_sub(top).min(rows));
                 for column in (0..self.places[1]).step_by(joined) {
                     // The last joined pixels begin early rather than reach over the edge.
                     let column = column.min(self.places[1] - joined);
-                    let from = (self.read[0] + row * self.read_step[0]) * self.input_width
-                        + self.read[1]
-                        + column * self.read_step[1];
+                    let from = top * self.input_width + self.read[1] + column * self.read_step[1];
                     let to = (self.write[0] + row * self.write_step[0]) * self.write_width
                         + self.write[1]
                         + column * self.write_step[1];
                     pixels.push(Pixel {
                         from: image * self.lens[0] + from * inner,
                         to: image * self.lens[1] + to * outer,
+                        rows: [begin, end],
                     });
                 }
             }
@@ -221,6 +224,7 @@ impl Plan {
             input_width: conv.width,
             lens: [conv.image_len(), conv.output_len()],
             places: conv.output(),
+            filled: [0, conv.height],
             read: [0, 0],
             read_step: conv.stride,
             write: [0, 0],
@@ -272,6 +276,7 @@ impl Plan {
                         (conv.height - 1 - row) / stride_rows + 1,
                         (conv.width - 1 - column) / stride_columns + 1,
                     ],
+                    filled: [border.top, border.top + conv.output()[0]],
                     read: [
                         border.top - taps[0].saturating_sub(1),
                         border.left - taps[1].saturating_sub(1),
@@ -304,7 +309,7 @@ impl Plan {
                 rows: step.rows,
                 run: step.run,
                 row_stride: step.row_stride,
-                matrix: &step.matrix,
+                matrix: step.matrix.matrix(),
                 bias: step.bias.as_deref(),
                 resume: false,
                 slope,
