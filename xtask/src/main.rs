@@ -24,6 +24,7 @@ Commands:
   bench-atari [GAME...]
                    steps per second of Atari games, next to ale-py's own vector environment
   bench-games      steps per second of the pocket games, next to MinAtar
+  bench-nets       times of networks, next to PyTorch
   bench-gridworld  the time of the gridworld study, per chain and per MDP
   peers [ARGS...]  the same problems in NumPyro and nutpie, in a Python environment of its own
   help             this text
@@ -62,6 +63,10 @@ fn dispatch(words: &[String]) -> Result<()> {
         "bench-games" => {
             expect_no_arguments(command, rest)?;
             bench_games(&project)
+        }
+        "bench-nets" => {
+            expect_no_arguments(command, rest)?;
+            bench_nets(&project)
         }
         "bench-gridworld" => {
             expect_no_arguments(command, rest)?;
@@ -207,23 +212,37 @@ fn bench(project: &Project, arguments: &[String]) -> Result<()> {
 }
 
 fn bench_games(project: &Project) -> Result<()> {
+    let bench = "bench -p brex-envs --bench pocket";
+    bench_beside(project, "bench-games", bench, "games")
+}
+
+fn bench_nets(project: &Project) -> Result<()> {
+    let bench = "bench -p brex-learn --bench nets";
+    bench_beside(project, "bench-nets", bench, "nets")
+}
+
+/// Runs `benches/NAME.py` in an environment of its own, with the command that starts brex's side.
+fn bench_beside(project: &Project, step: &'static str, bench: &str, name: &str) -> Result<()> {
     let mut steps = Steps::new();
-    let words = "bench -p brex-envs --bench pocket --no-run --quiet";
-    steps.run("build", project.cargo(&split(words)))?;
+    let words = format!("{bench} --no-run --quiet");
+    steps.run("build", project.cargo(&split(&words)))?;
     let environment = python::Environment {
-        folder: project.target.join("python-games"),
-        requirements: project.root.join("benches/games-requirements.txt"),
+        folder: project.target.join(format!("python-{name}")),
+        requirements: project
+            .root
+            .join(format!("benches/{name}-requirements.txt")),
     };
     let interpreter = steps.call("environment", || environment.ensure())?;
-    let ours = project.cargo(&split("bench -p brex-envs --bench pocket --quiet"));
+    let words = format!("{bench} --quiet");
+    let ours = project.cargo(&split(&words));
     let mut command = Command::new(interpreter);
     command
-        .arg(project.root.join("benches/games.py"))
+        .arg(project.root.join(format!("benches/{name}.py")))
         .arg(ours.get_program())
         .args(ours.get_args())
         .current_dir(&project.root)
         .env("CARGO_TARGET_DIR", &project.target);
-    steps.run("bench-games", command)
+    steps.run(step, command)
 }
 
 fn bench_atari(project: &Project, games: &[String]) -> Result<()> {

@@ -2,7 +2,7 @@
 
 use crate::commands::{
     check, coverage, doctor, envs, evaluate, export, merge, quickstart, render, reproduce, rollout,
-    sample,
+    sample, train,
 };
 use clap::builder::styling::{AnsiColor, Styles};
 use std::path::PathBuf;
@@ -46,6 +46,7 @@ pub(crate) enum Command {
     Reproduce(reproduce::Arguments),
     Merge(merge::Arguments),
     Envs(envs::Arguments),
+    Train(train::Arguments),
     Rollout(rollout::Arguments),
     Render(render::Arguments),
     Doctor(doctor::Arguments),

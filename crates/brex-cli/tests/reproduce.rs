@@ -294,7 +294,7 @@ fn one_process_at_a_time_and_ctrl_c_keeps_what_is_done() {
     }
     let seen = sandbox.brex(words).expect(2).stderr;
     assert!(
-        seen.contains("long: another brex is at work in this study"),
+        seen.contains("long: another brex is at work here"),
         "{seen}"
     );
     let id = child.id().to_string();

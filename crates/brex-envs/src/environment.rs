@@ -30,6 +30,12 @@ pub enum EnvError {
         /// The environment.
         name: String,
     },
+    /// What was played before ends here before its actions do.
+    #[error("{name}: played again, the episode ends too early; was it begun by another version?")]
+    Standing {
+        /// The environment.
+        name: String,
+    },
     /// The buffer for the observation has the wrong size.
     #[error("{name}: the buffer for the observation holds {found} bytes; expected {expected}")]
     Buffer {

@@ -44,7 +44,7 @@ pub use pocket::{pocket_game, pocket_names};
 pub use random::{GameRandom, game_random};
 pub use recording::{ReplayError, record, replay};
 pub use script::{Mixture, Script};
-pub use vector::{EndedEpisode, VectorEnv, VectorStep};
+pub use vector::{EndedEpisode, Standing, VectorEnv, VectorStep};
 
 /// The names of all environments.
 pub fn names() -> impl Iterator<Item = &'static str> {

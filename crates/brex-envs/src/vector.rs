@@ -4,7 +4,7 @@
 //! first of the new episode, and the last of the old one is kept beside it. Each environment draws
 //! the seeds of its episodes from its own stream, so nothing depends on the number of threads.
 
-use crate::environment::{EnvError, Environment, Spec, Step};
+use crate::environment::{EnvError, Environment, Info, Spec, Step};
 use brex_core::{Stream, stream};
 use rand::Rng;
 use rayon::prelude::*;
@@ -43,30 +43,61 @@ struct Slot {
     env: Box<dyn Environment>,
     seeds: Stream,
     seed: u64,
-    length: usize,
+    episodes: u64,
+    actions: Vec<u8>,
+}
+
+/// Where one environment stands: enough to bring another one there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Standing {
+    /// How many episodes were begun.
+    pub episodes: u64,
+    /// What was done in the running one.
+    pub actions: Vec<u8>,
 }
 
 impl Slot {
     fn begin(&mut self, observation: &mut [u8]) -> Result<(), EnvError> {
         self.seed = self.seeds.next_u64();
-        self.length = 0;
+        self.episodes += 1;
+        self.actions.clear();
         self.env.reset(self.seed, observation).map(|_| ())
     }
 
     fn step(&mut self, action: usize, observation: &mut [u8]) -> Result<VectorStep, EnvError> {
         let step = self.env.step(action, observation)?;
-        self.length += 1;
+        self.actions.push(action as u8);
         let mut ended = None;
         if step.terminated || step.truncated {
             ended = Some(EndedEpisode {
                 seed: self.seed,
-                length: self.length,
+                length: self.actions.len(),
                 score: step.info.score,
                 observation: observation.to_vec(),
             });
             self.begin(observation)?;
         }
         Ok(VectorStep { step, ended })
+    }
+
+    /// Plays until `standing` is reached. Frames are not kept in it, because playing again is cheap
+    /// and exact.
+    fn restore(&mut self, standing: &Standing, observation: &mut [u8]) -> Result<Info, EnvError> {
+        self.episodes = standing.episodes.saturating_sub(1);
+        // Every episode took one seed of two words from the stream.
+        self.seeds.set_word_pos(2 * u128::from(self.episodes));
+        self.begin(observation)?;
+        let mut info = Info::default();
+        for action in &standing.actions {
+            let played = self.step(usize::from(*action), observation)?;
+            if played.ended.is_some() {
+                return Err(EnvError::Standing {
+                    name: self.env.spec().name.to_owned(),
+                });
+            }
+            info = played.step.info;
+        }
+        Ok(info)
     }
 }
 
@@ -83,7 +114,8 @@ impl VectorEnv {
                     env: make()?,
                     seeds: stream(seed, "episodes", index),
                     seed: 0,
-                    length: 0,
+                    episodes: 0,
+                    actions: Vec::new(),
                 })
             })
             .collect::<Result<Vec<Slot>, EnvError>>()?;
@@ -126,6 +158,37 @@ impl VectorEnv {
             .zip(observations.par_chunks_mut(each))
             .with_min_len(self.fewest)
             .try_for_each(|(slot, observation)| slot.begin(observation))
+    }
+
+    /// Where every environment stands.
+    pub fn standings(&self) -> Vec<Standing> {
+        let slots = self.slots.iter();
+        slots
+            .map(|slot| Standing {
+                episodes: slot.episodes,
+                actions: slot.actions.clone(),
+            })
+            .collect()
+    }
+
+    /// Brings fresh environments to where others of the same seed stood, and writes what is seen
+    /// there. What is true there is given too.
+    ///
+    /// # Panics
+    /// If there is not one standing for each.
+    pub fn restore(
+        &mut self,
+        standings: &[Standing],
+        observations: &mut [u8],
+    ) -> Result<Vec<Info>, EnvError> {
+        assert_eq!(standings.len(), self.slots.len(), "one standing each");
+        let each = self.check(observations)?;
+        self.slots
+            .par_iter_mut()
+            .zip(observations.par_chunks_mut(each))
+            .zip(standings)
+            .map(|((slot, observation), standing)| slot.restore(standing, observation))
+            .collect()
     }
 
     /// Does one action in every environment.

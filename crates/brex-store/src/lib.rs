@@ -7,7 +7,8 @@
 //! **Out, and in again**: a posterior as Zarr in the layout that ArviZ reads
 //! ([`write_posterior`], [`read_posterior`]) and the state of a sampler as safetensors
 //! ([`write_state`], [`read_state`]); recorded episodes as JSON ([`write_episode`],
-//! [`read_episode`]). Matrices and draws also go to `.npy`.
+//! [`read_episode`]). Matrices and draws also go to `.npy`, learning curves to TensorBoard
+//! ([`EventFile`]).
 //!
 //! # What holds everywhere
 //!
@@ -87,6 +88,7 @@ mod preferences;
 mod read;
 mod state;
 mod temporary;
+mod tensorboard;
 mod tensors;
 mod thrift;
 mod write;
@@ -107,6 +109,7 @@ pub use preferences::{
 };
 pub use read::{TableFormat, features_from_bytes, read_features, read_matrix, read_vector};
 pub use state::{read_state, state_from_bytes, write_state};
+pub use tensorboard::EventFile;
 pub use write::{write_npy, write_npy_draws, write_preferences_csv};
 pub use zarr_read::posterior_from_bytes;
 pub use zarr_write::write_posterior;

@@ -17,3 +17,4 @@ pub(crate) mod reproduce;
 pub(crate) mod rollout;
 pub(crate) mod sample;
 mod sampling_report;
+pub(crate) mod train;

@@ -233,15 +233,14 @@ fn refuse_other_things(directory: &Path) -> Result<()> {
 }
 
 /// One process at a time. The system drops the lock when the process ends, however it ends.
-fn take_lock(directory: &Path) -> Result<File> {
+pub(crate) fn take_lock(directory: &Path) -> Result<File> {
     let path = directory.join(LOCK);
     let file = OpenOptions::new().create(true).append(true).open(&path);
     let file = file.map_err(write_error(&path))?;
     match file.try_lock() {
         Err(TryLockError::WouldBlock) => {
             let shown = directory.display();
-            let problem =
-                "another brex is at work in this study; wait for it, or use another --out";
+            let problem = "another brex is at work here; wait for it, or use another --out";
             Err(BadInput::new(format!("{shown}: {problem}")).into())
         }
         // Where the file system knows no locks, do without.

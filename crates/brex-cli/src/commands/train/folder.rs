@@ -1,0 +1,240 @@
+//! A training's folder: the state to go on from, the learning curve, and the policies that are
+//! kept. It is whole after every save, so that a killed training loses a few seconds of work and
+//! nothing else.
+
+use super::curve::{self, Row};
+use crate::exit::BadInput;
+use crate::interrupt;
+use crate::numbers;
+use crate::progress::Progress;
+use crate::units::take_lock;
+use anyhow::{Context, Result};
+use brex_envs::{EnvError, Environment};
+use brex_learn::{Device, PolicyFile, RewardFunction, Trainer, TrainingFile};
+use brex_store::{AtomicDir, EventFile, write_atomic};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+pub(crate) const STATE: &str = "training.safetensors";
+const CURVE: &str = "curve.csv";
+const PICTURE: &str = "curve.svg";
+const EVENTS: &str = "events.out.tfevents.brex";
+pub(crate) const POLICIES: &str = "policies";
+
+/// Time between saves.
+const BETWEEN_SAVES: Duration = Duration::from_secs(20);
+
+/// What the state file remembers beside the training itself.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Notes {
+    /// Where rewards come from.
+    pub(crate) reward: String,
+    /// Updates after which the policy is kept.
+    pub(crate) keep: BTreeSet<u64>,
+}
+
+/// A training in its folder.
+pub(crate) struct TrainingFolder {
+    directory: PathBuf,
+    environment: String,
+    pub(crate) trainer: Trainer,
+    notes: Notes,
+    rows: Vec<Row>,
+    events: EventFile,
+    saved: Instant,
+    began: (Instant, u64),
+    _lock: File,
+}
+
+/// How a training ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Ended {
+    /// All updates are made.
+    Finished,
+    /// Somebody asked to stop.
+    Stopped,
+}
+
+/// Where the policy after an update is kept.
+pub(crate) fn policy_path(directory: &Path, update: u64) -> PathBuf {
+    let name = format!("{update:06}.safetensors");
+    directory.join(POLICIES).join(name)
+}
+
+impl TrainingFolder {
+    /// A new folder. `files` are written into it beside the rest.
+    pub(crate) fn create(
+        directory: &Path,
+        force: bool,
+        environment: &str,
+        trainer: Trainer,
+        notes: Notes,
+        files: &[(&str, String)],
+    ) -> Result<Self> {
+        let out = AtomicDir::create(directory, force)?;
+        let state = state_of(&trainer, &notes)?;
+        write(&out.path().join(STATE), &state)?;
+        write(&out.path().join(CURVE), curve::to_csv(&[]).as_bytes())?;
+        for (name, text) in files {
+            write(&out.path().join(name), text.as_bytes())?;
+        }
+        let policies = out.path().join(POLICIES);
+        fs::create_dir(&policies).with_context(|| format!("{}", policies.display()))?;
+        out.commit()?;
+        let lock = take_lock(directory)?;
+        Ok(Self::new(
+            directory,
+            environment,
+            trainer,
+            notes,
+            lock,
+            Vec::new(),
+        ))
+    }
+
+    /// What the state in a folder says.
+    pub(crate) fn peek(directory: &Path) -> Result<(TrainingFile, Notes)> {
+        let path = directory.join(STATE);
+        let shown = path.display();
+        if !path.exists() {
+            let problem = "nothing to go on from; start afresh without --resume";
+            return Err(BadInput::new(format!("{}: {problem}", directory.display())).into());
+        }
+        let bytes = fs::read(&path).with_context(|| format!("{shown}: cannot read"))?;
+        let bad = |problem: String| BadInput::new(format!("{shown}: {problem}"));
+        let file = TrainingFile::from_bytes(&bytes).map_err(|error| bad(error.to_string()))?;
+        let notes = serde_json::from_value(file.notes.clone());
+        let notes = notes.map_err(|error| bad(format!("notes: {error}")))?;
+        Ok((file, notes))
+    }
+
+    /// Takes a training up again.
+    pub(crate) fn resume(
+        directory: &Path,
+        make: impl Fn() -> Result<Box<dyn Environment>, EnvError>,
+        reward: Option<Box<dyn RewardFunction>>,
+        device: &Device,
+    ) -> Result<Self> {
+        let lock = take_lock(directory)?;
+        let (file, notes) = Self::peek(directory)?;
+        let (environment, update) = (file.environment.clone(), file.update);
+        let path = directory.join(CURVE);
+        let text = fs::read_to_string(&path);
+        let text = text.with_context(|| format!("{}: cannot read", path.display()))?;
+        let rows = curve::from_csv(&text, update);
+        let rows = rows.map_err(|e| BadInput::new(format!("{}: {e}", path.display())))?;
+        let trainer = file.resume(make, reward, device);
+        let trainer = trainer
+            .map_err(|e| BadInput::new(format!("{}: {e}", directory.join(STATE).display())))?;
+        Ok(Self::new(
+            directory,
+            &environment,
+            trainer,
+            notes,
+            lock,
+            rows,
+        ))
+    }
+
+    fn new(
+        directory: &Path,
+        environment: &str,
+        trainer: Trainer,
+        notes: Notes,
+        lock: File,
+        rows: Vec<Row>,
+    ) -> Self {
+        let mut events = EventFile::new(now());
+        for row in &rows {
+            curve::add_to_events(&mut events, row, now());
+        }
+        Self {
+            directory: directory.to_owned(),
+            environment: environment.to_owned(),
+            began: (Instant::now(), trainer.updates()),
+            trainer,
+            notes,
+            rows,
+            events,
+            saved: Instant::now(),
+            _lock: lock,
+        }
+    }
+
+    /// Trains to the end, or until somebody asks to stop.
+    pub(crate) fn run(&mut self, progress: &Progress) -> Result<Ended> {
+        interrupt::listen();
+        let batch = self.trainer.config().batch() as u64;
+        let total = self.trainer.config().updates() * batch;
+        while !self.trainer.is_done() {
+            if interrupt::requested() {
+                self.save()?;
+                return Ok(Ended::Stopped);
+            }
+            let report = self.trainer.update().with_context(|| {
+                let state = self.directory.join(STATE);
+                format!("stopped; the last good state is {}", state.display())
+            })?;
+            let row = Row::of(&report);
+            curve::add_to_events(&mut self.events, &row, now());
+            if self.notes.keep.contains(&report.update) || self.trainer.is_done() {
+                let bytes = PolicyFile::of(&self.trainer).to_bytes()?;
+                write(&policy_path(&self.directory, report.update), &bytes)?;
+            }
+            let score = row.score().map_or_else(String::new, |score| {
+                format!(", recent score {}", numbers::trimmed(score, 4))
+            });
+            let speed = numbers::trimmed(self.steps_per_second(), 4);
+            progress.update(
+                report.steps,
+                Some(total),
+                &format!("steps, {speed} a second{score}"),
+            );
+            self.rows.push(row);
+            if self.saved.elapsed() >= BETWEEN_SAVES {
+                self.save()?;
+            }
+        }
+        self.save()?;
+        Ok(Ended::Finished)
+    }
+
+    /// Steps a second since this process began or took up the training.
+    pub(crate) fn steps_per_second(&self) -> f64 {
+        let (start, before) = self.began;
+        let made = self.trainer.updates() - before;
+        (made * self.trainer.config().batch() as u64) as f64 / start.elapsed().as_secs_f64()
+    }
+
+    /// The curve is written first: it may be longer than the state says, never shorter.
+    fn save(&mut self) -> Result<()> {
+        let write = |name: &str, bytes: &[u8]| write(&self.directory.join(name), bytes);
+        write(CURVE, curve::to_csv(&self.rows).as_bytes())?;
+        write(EVENTS, self.events.as_bytes())?;
+        write(
+            PICTURE,
+            curve::picture(&self.environment, &self.rows).as_bytes(),
+        )?;
+        write(STATE, &state_of(&self.trainer, &self.notes)?)?;
+        self.saved = Instant::now();
+        Ok(())
+    }
+}
+
+fn state_of(trainer: &Trainer, notes: &Notes) -> Result<Vec<u8>> {
+    Ok(TrainingFile::of(trainer, serde_json::to_value(notes)?).to_bytes()?)
+}
+
+fn write(path: &Path, bytes: &[u8]) -> Result<()> {
+    Ok(write_atomic(path, true, |writer| writer.write_all(bytes))?)
+}
+
+/// Seconds since 1970, which TensorBoard wants to know.
+fn now() -> f64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    since.map_or(0.0, |since| since.as_secs_f64())
+}

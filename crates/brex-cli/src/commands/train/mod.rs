@@ -1,0 +1,186 @@
+//! `brex train`: an agent learns to play.
+
+mod curve;
+mod folder;
+mod settings;
+
+pub(crate) use folder::{Ended, Notes, TrainingFolder, policy_path};
+
+use crate::args::Common;
+use crate::exit::{BadInput, Outcome};
+use crate::numbers;
+use crate::progress::Progress;
+use crate::table::Table;
+use crate::terminal::{Style, json_text, print, say};
+use anyhow::Result;
+use brex_envs::make;
+use brex_learn::{Device, Trainer};
+use serde_json::json;
+use settings::Settings;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+/// Train an agent by proximal policy optimisation
+///
+/// Leaves policies, the learning curve (CSV, SVG and for TensorBoard) and the state to go on from.
+/// A training that was stopped, even by a power cut, goes on with --resume and ends with the same
+/// bytes as one that was not.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Arguments {
+    /// The environment, as pocket:breakout; `brex envs` lists them
+    #[arg(value_name = "ENV")]
+    environment: String,
+    /// What to learn from: truth is the score of the game
+    #[arg(long, value_name = "truth", default_value = "truth", value_parser = ["truth"])]
+    reward: String,
+    /// The training's directory
+    #[arg(long, value_name = "DIR")]
+    out: PathBuf,
+    /// Go on with the training in the directory
+    #[arg(long, conflicts_with = "force")]
+    resume: bool,
+    /// Replace an existing directory
+    #[arg(long)]
+    force: bool,
+    /// Keep so many policies, evenly spread over the training
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u16).range(1..=10_000))]
+    policies: u16,
+    /// Keep the policies after these updates instead
+    #[arg(
+        long,
+        value_name = "UPDATE,...",
+        value_delimiter = ',',
+        conflicts_with = "policies"
+    )]
+    keep: Vec<u64>,
+    #[command(flatten)]
+    settings: Settings,
+}
+
+pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Outcome> {
+    let name = &arguments.environment;
+    let env = make(name).map_err(|error| BadInput::new(error.to_string()))?;
+    let spec = env.spec().clone();
+    drop(env);
+    let device = Device::flex();
+    let mut folder = if arguments.resume {
+        check_resumed(arguments, common)?;
+        TrainingFolder::resume(&arguments.out, || make(name), None, &device)?
+    } else {
+        let config = arguments.settings.over(&spec)?;
+        let keep = kept(arguments, config.updates());
+        let notes = Notes {
+            reward: arguments.reward.clone(),
+            keep: keep?,
+        };
+        let again = settings::run_file("train", name, common.seed, &config)?;
+        let trainer = Trainer::new(config, common.seed, || make(name), None, &device)?;
+        let files = [("run.toml", again)];
+        let (out, force) = (&arguments.out, arguments.force);
+        TrainingFolder::create(out, force, name, trainer, notes, &files)?
+    };
+    let progress = Progress::start("train", common.quiet);
+    let ended = folder.run(&progress)?;
+    progress.finish();
+    report(arguments, common, &folder, ended)?;
+    Ok(Outcome::Done)
+}
+
+/// The updates after which the policy is kept.
+fn kept(arguments: &Arguments, updates: u64) -> Result<BTreeSet<u64>, BadInput> {
+    if let Some(wrong) = arguments.keep.iter().find(|at| !(1..=updates).contains(at)) {
+        return Err(BadInput::new(format!(
+            "--keep {wrong}: the training has updates 1 to {updates}"
+        )));
+    }
+    if !arguments.keep.is_empty() {
+        return Ok(arguments.keep.iter().copied().collect());
+    }
+    let count = u64::from(arguments.policies);
+    Ok((1..=count)
+        .map(|part| (part * updates).div_ceil(count))
+        .collect())
+}
+
+/// Refuses to go on with another training than the one in the folder.
+fn check_resumed(arguments: &Arguments, common: &Common) -> Result<()> {
+    let (file, _) = TrainingFolder::peek(&arguments.out)?;
+    let shown = arguments.out.display();
+    let differs = |what: &str, there: String, here: String| {
+        let advice = "leave the flag out, or choose another --out";
+        BadInput::new(format!(
+            "{shown}: {what} is {there} there and {here} here; {advice}"
+        ))
+    };
+    if file.environment != arguments.environment {
+        let (there, here) = (file.environment, arguments.environment.clone());
+        return Err(differs("the environment", there, here).into());
+    }
+    if common.seed != 0 && file.seed != common.seed {
+        let (there, here) = (file.seed.to_string(), common.seed.to_string());
+        return Err(differs("the seed", there, here).into());
+    }
+    if let Some((what, there, here)) = arguments.settings.difference(&file.config) {
+        return Err(differs(what, there, here).into());
+    }
+    Ok(())
+}
+
+fn report(
+    arguments: &Arguments,
+    common: &Common,
+    folder: &TrainingFolder,
+    ended: Ended,
+) -> Result<()> {
+    let trainer = &folder.trainer;
+    let steps = trainer.updates() * trainer.config().batch() as u64;
+    let recent = trainer.recent();
+    let last = policy_path(&arguments.out, trainer.updates());
+    if common.json {
+        let result = json!({
+            "environment": arguments.environment,
+            "finished": ended == Ended::Finished,
+            "updates": trainer.updates(),
+            "steps": steps,
+            "recent_score": recent.map(|(score, _)| score),
+            "recent_length": recent.map(|(_, length)| length),
+            "steps_per_second": folder.steps_per_second(),
+            "policy": (ended == Ended::Finished).then(|| last.display().to_string()),
+        });
+        return Ok(print(&json_text(&result)?)?);
+    }
+    let mut table = Table::new([
+        "steps",
+        "updates",
+        "recent score",
+        "recent length",
+        "steps/s",
+    ]);
+    let number = |value: f64| numbers::trimmed(value, 5);
+    table.row([
+        numbers::count(usize::try_from(steps)?),
+        numbers::count(usize::try_from(trainer.updates())?),
+        recent.map_or_else(String::new, |(score, _)| number(score)),
+        recent.map_or_else(String::new, |(_, length)| number(length)),
+        number(folder.steps_per_second()),
+    ]);
+    print(&table.show(Style::for_stdout()))?;
+    let out = arguments.out.display();
+    if ended == Ended::Stopped {
+        say(&format!(
+            "stopped; to go on: brex train {} --out {out} --resume",
+            arguments.environment
+        ));
+        return Ok(());
+    }
+    say(&next_steps(&arguments.environment, &arguments.out, &last));
+    Ok(())
+}
+
+fn next_steps(environment: &str, out: &Path, last: &Path) -> String {
+    let (out, last) = (out.display(), last.display());
+    format!(
+        "written to {out}\nlook at {out}/curve.svg\n\
+         next: brex rollout {environment} --policy {last} --episodes 100"
+    )
+}

@@ -1,0 +1,141 @@
+//! The settings of PPO as flags.
+
+use crate::config::MADE_BY;
+use crate::exit::BadInput;
+use anyhow::{Context, Result};
+use brex_envs::Spec;
+use brex_learn::{PpoConfig, RewardScale};
+use toml::{Table, Value};
+
+/// Settings that were given; the rest is the environment's default.
+#[derive(Debug, Clone, Default, clap::Args)]
+#[command(next_help_heading = "Learning (defaults depend on the environment)")]
+pub(crate) struct Settings {
+    /// How many steps to learn from, over all environments together
+    #[arg(long, value_name = "N")]
+    pub(crate) steps: Option<u64>,
+    /// Environments played side by side
+    #[arg(long, value_name = "N")]
+    environments: Option<usize>,
+    /// Steps in each environment between updates
+    #[arg(long, value_name = "N")]
+    horizon: Option<usize>,
+    /// How often an update goes through what was played
+    #[arg(long, value_name = "N")]
+    epochs: Option<usize>,
+    /// Into how many parts it is divided each time
+    #[arg(long, value_name = "N")]
+    minibatches: Option<usize>,
+    /// The learning rate at the start; it falls to zero
+    #[arg(long, value_name = "X")]
+    learning_rate: Option<f64>,
+    /// How far the probability of an action may move at the start; it falls to zero
+    #[arg(long, value_name = "X")]
+    clip: Option<f64>,
+    /// What a reward is worth a step later
+    #[arg(long, value_name = "X")]
+    discount: Option<f64>,
+    /// How far advantages look ahead (lambda of GAE)
+    #[arg(long, value_name = "X")]
+    trace: Option<f64>,
+    /// The weight of the entropy
+    #[arg(long, value_name = "X")]
+    entropy: Option<f64>,
+    /// The weight of the error of the values
+    #[arg(long, value_name = "X")]
+    value: Option<f64>,
+    /// The greatest norm of the gradient
+    #[arg(long, value_name = "X")]
+    max_gradient_norm: Option<f64>,
+    /// Whether the loss of a life counts as an end when looking ahead
+    #[arg(long, value_name = "true|false")]
+    life_loss_ends: Option<bool>,
+    /// What is done to rewards: nothing, only their sign, or division by the deviation of returns
+    #[arg(long, value_name = "raw|sign|running", value_parser = reward_scale)]
+    reward_scale: Option<RewardScale>,
+}
+
+fn reward_scale(text: &str) -> Result<RewardScale, String> {
+    let quoted = serde_json::Value::String(text.to_owned());
+    serde_json::from_value(quoted).map_err(|_| "expected raw, sign or running".to_owned())
+}
+
+/// Does something for each setting that was given: its name, its place, its value.
+macro_rules! each_given {
+    ($settings:expr, $config:expr, |$name:ident, $place:ident, $value:ident| $body:expr) => {
+        each_given!(@ $settings, $config, $name, $place, $value, $body;
+            steps, environments, horizon, epochs, minibatches, learning_rate, clip, discount,
+            trace, entropy, value, max_gradient_norm, life_loss_ends, reward_scale)
+    };
+    (@ $settings:expr, $config:expr, $name:ident, $place:ident, $given:ident, $body:expr;
+        $($field:ident),*) => {
+        $(if let Some($given) = $settings.$field {
+            let $name = stringify!($field);
+            let $place = &mut $config.$field;
+            $body
+        })*
+    };
+}
+
+impl Settings {
+    /// The defaults of an environment with these settings over them.
+    pub(crate) fn over(&self, spec: &Spec) -> Result<PpoConfig, BadInput> {
+        let mut config = PpoConfig::for_spec(spec);
+        each_given!(self, config, |_name, place, value| *place = value);
+        match config.check() {
+            Ok(()) => Ok(config),
+            Err(error) => Err(BadInput::new(format!(
+                "--{}: {error}",
+                error.field.replace('_', "-")
+            ))),
+        }
+    }
+
+    /// A setting that was given and is not that of a training: its name, there and here.
+    pub(crate) fn difference(
+        &self,
+        training: &PpoConfig,
+    ) -> Option<(&'static str, String, String)> {
+        let mut training = training.clone();
+        each_given!(self, training, |name, place, value| {
+            if *place != value {
+                return Some((name, format!("{place:?}"), format!("{value:?}")));
+            }
+        });
+        None
+    }
+}
+
+/// The resolved settings as a file that `--config` takes.
+pub(crate) fn run_file(
+    command: &str,
+    environment: &str,
+    seed: u64,
+    config: &PpoConfig,
+) -> Result<String> {
+    let settings = Table::try_from(config).context("cannot write the settings as TOML")?;
+    let settings = settings.into_iter();
+    let mut flags: Table = settings
+        .map(|(name, value)| {
+            // A switch of two values is text on the command line.
+            let value = match value {
+                Value::Boolean(on) => Value::String(on.to_string()),
+                other => other,
+            };
+            (name.replace('_', "-"), value)
+        })
+        .collect();
+    flags.insert("seed".to_owned(), Value::String(seed.to_string()));
+    let made_by = Table::from_iter([
+        ("brex".to_owned(), env!("CARGO_PKG_VERSION").into()),
+        ("environment".to_owned(), environment.into()),
+    ]);
+    let file = Table::from_iter([
+        (command.to_owned(), Value::Table(flags)),
+        (MADE_BY.to_owned(), Value::Table(made_by)),
+    ]);
+    let text = toml::to_string(&file).context("cannot write the settings as TOML")?;
+    Ok(format!(
+        "# To do it again: brex {command} {environment} --config run.toml --out DIR\n\n{text}"
+    ))
+}

@@ -1,0 +1,130 @@
+//! Times of networks, one measurement for each line `CASE THREADS` that is read; `benches/nets.py`
+//! asks for them in turns with PyTorch's. Each answer is the least time of a call, in milliseconds.
+
+mod networks;
+
+use std::io::{BufRead, Write};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail};
+use brex_learn::FusedAdam;
+use burn::module::Module;
+use burn::optim::{GradientsParams, ModuleOptimizer};
+use burn::tensor::{Device, Distribution, Tensor};
+
+use networks::{Autoencoder, Encoder, Nature, Pocket};
+
+/// How long a measurement goes on, and the fewest calls in it.
+const ENOUGH: Duration = Duration::from_millis(300);
+const FEWEST: usize = 3;
+
+fn main() -> Result<()> {
+    // `cargo bench` passes --bench; `cargo test` does not, and wants no measurement.
+    if !std::env::args().any(|argument| argument == "--bench") {
+        return Ok(());
+    }
+    let mut cases: Vec<(String, Box<dyn FnMut() + Send>)> = Vec::new();
+    for line in std::io::stdin().lock().lines() {
+        let line = line.context("cannot read the next case")?;
+        let mut words = line.split_whitespace();
+        let (Some(name), Some(threads)) = (words.next(), words.next()) else {
+            bail!("expected `CASE THREADS`, found {line:?}");
+        };
+        let threads: usize = threads.parse().context("THREADS is not a number")?;
+        let found = cases.iter().position(|(known, _)| known == name);
+        let index = match found {
+            Some(index) => index,
+            None => {
+                cases.push((name.to_owned(), case(name)?));
+                cases.len() - 1
+            }
+        };
+        let call = &mut cases[index].1;
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+        let least = pool
+            .context("cannot start threads")?
+            .install(|| least(call));
+        println!("{:.4}", least.as_secs_f64() * 1e3);
+        std::io::stdout().flush().context("cannot answer")?;
+    }
+    Ok(())
+}
+
+fn least(call: &mut (dyn FnMut() + Send)) -> Duration {
+    call();
+    let mut least = Duration::MAX;
+    let begin = Instant::now();
+    let mut calls = 0;
+    while calls < FEWEST || begin.elapsed() < ENOUGH {
+        let start = Instant::now();
+        call();
+        least = least.min(start.elapsed());
+        calls += 1;
+    }
+    least
+}
+
+fn frames(batch: usize, size: usize, device: &Device) -> Tensor<4> {
+    let between = Distribution::Uniform(0.0, 1.0);
+    Tensor::random([batch, 4, size, size], between, device)
+}
+
+fn case(name: &str) -> Result<Box<dyn FnMut() + Send>> {
+    let device = Device::flex().autodiff();
+    let (work, batch) = name
+        .rsplit_once('-')
+        .with_context(|| format!("expected a case like encoder-forward-32, found {name:?}"))?;
+    let batch: usize = batch.parse().context("the batch is not a number")?;
+    Ok(match work {
+        "encoder-forward" => forward(&Encoder::new(&device), batch, 84, |net, x| net.forward(x).0),
+        "encoder-train" => train(Encoder::new(&device), batch, 84, |net, x| {
+            let (mean, spread) = net.forward(x);
+            mean.square().mean() + spread.square().mean()
+        }),
+        "autoencoder-train" => train(Autoencoder::new(&device), batch, 84, |net, x| {
+            (net.forward(x.clone()) - x).square().mean()
+        }),
+        "nature-forward" => forward(&Nature::new(&device), batch, 84, |net, x| net.forward(x).0),
+        "nature-train" => train(Nature::new(&device), batch, 84, |net, x| {
+            let (policy, value) = net.forward(x);
+            policy.square().mean() + value.square().mean()
+        }),
+        "pocket-forward" => forward(&Pocket::new(&device), batch, 24, |net, x| net.forward(x).0),
+        "pocket-train" => train(Pocket::new(&device), batch, 24, |net, x| {
+            let (policy, value) = net.forward(x);
+            policy.square().mean() + value.square().mean()
+        }),
+        _ => bail!("unknown case {name:?}"),
+    })
+}
+
+fn forward<M: Module + Send + 'static>(
+    net: &M,
+    batch: usize,
+    size: usize,
+    output: impl Fn(&M, Tensor<4>) -> Tensor<2> + Send + 'static,
+) -> Box<dyn FnMut() + Send> {
+    let net = net.valid();
+    let x = frames(batch, size, &Device::flex());
+    Box::new(move || {
+        std::hint::black_box(output(&net, x.clone()));
+    })
+}
+
+fn train<M: Module + Send + 'static>(
+    net: M,
+    batch: usize,
+    size: usize,
+    loss: impl Fn(&M, Tensor<4>) -> Tensor<1> + Send + 'static,
+) -> Box<dyn FnMut() + Send> {
+    let x = frames(batch, size, &Device::flex().autodiff());
+    let mut optimiser = ModuleOptimizer::from(FusedAdam::default());
+    let mut net = Some(net);
+    Box::new(move || {
+        if let Some(before) = net.take() {
+            let gradients = loss(&before, x.clone()).backward();
+            let gradients = GradientsParams::from_grads(gradients, &before);
+            net = Some(optimiser.step(1e-4, before, gradients));
+        }
+    })
+}

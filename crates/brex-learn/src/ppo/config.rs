@@ -1,0 +1,149 @@
+//! What PPO is told.
+
+use crate::ppo::RewardScale;
+use brex_envs::Spec;
+use serde::{Deserialize, Serialize};
+
+/// How to learn. Learning rate and clipping range fall linearly to zero over the whole training.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PpoConfig {
+    /// How many steps to learn from, over all environments; rounded up to whole updates.
+    pub steps: u64,
+    /// Environments played side by side.
+    pub environments: usize,
+    /// Steps in each of them between updates.
+    pub horizon: usize,
+    /// How often an update goes through what was played.
+    pub epochs: usize,
+    /// Into how many parts it is divided each time.
+    pub minibatches: usize,
+    /// The learning rate at the start.
+    pub learning_rate: f64,
+    /// How far the probability of an action may move at the start, as a share.
+    pub clip: f64,
+    /// What a reward is worth a step later.
+    pub discount: f64,
+    /// How far advantages look ahead (lambda of GAE).
+    pub trace: f64,
+    /// The weight of the entropy, which keeps the policy trying things.
+    pub entropy: f64,
+    /// The weight of the error of the values.
+    pub value: f64,
+    /// The greatest norm of the gradient.
+    pub max_gradient_norm: f64,
+    /// Whether the loss of a life counts as an end when looking ahead.
+    pub life_loss_ends: bool,
+    /// What is done to rewards before learning from them.
+    pub reward_scale: RewardScale,
+}
+
+/// A setting that cannot be.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[error("{field} is {found}; expected {expected}")]
+pub struct ConfigError {
+    /// The setting.
+    pub field: &'static str,
+    /// What it is.
+    pub found: String,
+    /// What it may be.
+    pub expected: &'static str,
+}
+
+impl PpoConfig {
+    /// The defaults for an environment: those of the paper's agents for Atari, quicker ones for the
+    /// pocket games.
+    pub fn for_spec(spec: &Spec) -> Self {
+        let atari = Self {
+            steps: 50_000_000,
+            environments: 9,
+            horizon: 128,
+            epochs: 4,
+            minibatches: 4,
+            learning_rate: 2.5e-4,
+            clip: 0.1,
+            discount: 0.99,
+            trace: 0.95,
+            entropy: 0.01,
+            value: 0.5,
+            max_gradient_norm: 0.5,
+            life_loss_ends: true,
+            reward_scale: RewardScale::Sign,
+        };
+        if spec.name.starts_with("atari:") {
+            return atari;
+        }
+        Self {
+            steps: 2_000_000,
+            environments: 64,
+            horizon: 64,
+            learning_rate: 1e-3,
+            clip: 0.2,
+            life_loss_ends: false,
+            reward_scale: RewardScale::Running,
+            ..atari
+        }
+    }
+
+    /// Steps of one update.
+    pub fn batch(&self) -> usize {
+        self.environments * self.horizon
+    }
+
+    /// How many updates the training takes.
+    pub fn updates(&self) -> u64 {
+        self.steps.div_ceil(self.batch().max(1) as u64)
+    }
+
+    /// Whether one can learn with these settings.
+    pub fn check(&self) -> Result<(), ConfigError> {
+        let counts = [
+            ("environments", self.environments, 4096),
+            ("horizon", self.horizon, 65_536),
+            ("epochs", self.epochs, 1000),
+            ("minibatches", self.minibatches, self.batch().max(1)),
+        ];
+        for (field, found, most) in counts {
+            if !(1..=most).contains(&found) {
+                return Err(ConfigError {
+                    field,
+                    found: found.to_string(),
+                    expected: match field {
+                        "minibatches" => "at least 1 and at most environments x horizon",
+                        _ => "a count of at least 1, within reason",
+                    },
+                });
+            }
+        }
+        if self.steps == 0 {
+            return Err(ConfigError {
+                field: "steps",
+                found: "0".to_owned(),
+                expected: "at least 1",
+            });
+        }
+        let numbers = [
+            ("learning_rate", self.learning_rate, f64::MAX),
+            ("clip", self.clip, f64::MAX),
+            ("discount", self.discount, 1.0),
+            ("trace", self.trace, 1.0),
+            ("entropy", self.entropy, f64::MAX),
+            ("value", self.value, f64::MAX),
+            ("max_gradient_norm", self.max_gradient_norm, f64::MAX),
+        ];
+        for (field, found, most) in numbers {
+            if !(0.0..=most).contains(&found) {
+                return Err(ConfigError {
+                    field,
+                    found: found.to_string(),
+                    expected: if most == 1.0 {
+                        "a number from 0 to 1"
+                    } else {
+                        "a number of at least 0"
+                    },
+                });
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,98 @@
+//! What an agent learns from: the true reward, or whatever scores what is seen.
+
+use serde::{Deserialize, Serialize};
+
+/// A reward that is given for what is seen, as learned rewards are.
+pub trait RewardFunction: Send {
+    /// Writes a reward for each of several observations, one after the other, in which score and
+    /// lives are hidden.
+    fn score(&mut self, masked: &[u8], rewards: &mut [f32]);
+}
+
+/// What is done to rewards before learning from them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum RewardScale {
+    /// Nothing.
+    Raw,
+    /// Only whether they are gains or losses counts.
+    Sign,
+    /// They are divided by the running standard deviation of the discounted return.
+    Running,
+}
+
+/// The running scale of rewards.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Scaler {
+    /// The discounted sum of rewards so far, for each environment.
+    pub(crate) sums: Vec<f64>,
+    /// How many sums were seen, their mean and the sum of squared distances from it.
+    pub(crate) count: f64,
+    pub(crate) mean: f64,
+    pub(crate) squares: f64,
+}
+
+impl Scaler {
+    pub(crate) fn new(environments: usize) -> Self {
+        Self {
+            sums: vec![0.0; environments],
+            count: 0.0,
+            mean: 0.0,
+            squares: 0.0,
+        }
+    }
+
+    /// Takes the rewards of one step in (Welford's way), and scales them.
+    pub(crate) fn scale(&mut self, discount: f64, rewards: &mut [f32], ends: &[bool]) {
+        for (sum, reward) in self.sums.iter_mut().zip(&*rewards) {
+            *sum = *sum * discount + f64::from(*reward);
+            self.count += 1.0;
+            let before = *sum - self.mean;
+            self.mean += before / self.count;
+            self.squares += before * (*sum - self.mean);
+        }
+        for (sum, end) in self.sums.iter_mut().zip(ends) {
+            if *end {
+                *sum = 0.0;
+            }
+        }
+        let deviation = (self.squares / self.count).sqrt();
+        let factor = if deviation > 1e-6 {
+            deviation.recip()
+        } else {
+            1.0
+        };
+        for reward in rewards {
+            *reward = (f64::from(*reward) * factor).clamp(-10.0, 10.0) as f32;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_running_scale_is_the_deviation_of_returns() {
+        let mut scaler = Scaler::new(1);
+        let given = [3.0, -1.0, 2.0, 0.0, 5.0];
+        let mut seen: Vec<f64> = Vec::new();
+        let mut sum = 0.0;
+        for (index, reward) in given.into_iter().enumerate() {
+            sum = 0.5 * sum + f64::from(reward);
+            seen.push(sum);
+            let mut rewards = [reward];
+            scaler.scale(0.5, &mut rewards, &[index == 2]);
+            if index == 2 {
+                sum = 0.0;
+            }
+            let count = seen.len() as f64;
+            let mean = seen.iter().sum::<f64>() / count;
+            let variance = seen.iter().map(|s| (s - mean).powi(2)).sum::<f64>() / count;
+            if variance > 0.0 {
+                let expected = f64::from(reward) / variance.sqrt();
+                assert!((f64::from(rewards[0]) - expected).abs() < 1e-5, "{index}");
+            }
+        }
+    }
+}
