@@ -21,6 +21,8 @@ Commands:
                    format, lint, test, docs, python
   python           make the Python environment of the checks, and print its interpreter
   bench [ARGS...]  the speed of the samplers next to nuts-rs; ARGS go to the benchmark
+  bench-atari [GAME...]
+                   steps per second of Atari games, next to ale-py's own vector environment
   bench-games      steps per second of the pocket games, next to MinAtar
   bench-nets       times of networks, next to PyTorch
   bench-gridworld  the time of the gridworld study, per chain and per MDP
@@ -57,6 +59,7 @@ fn dispatch(words: &[String]) -> Result<()> {
             Ok(())
         }
         "bench" => bench(&project, rest),
+        "bench-atari" => bench_atari(&project, rest),
         "bench-games" => {
             expect_no_arguments(command, rest)?;
             bench_games(&project)
@@ -131,6 +134,13 @@ impl Project {
         }
     }
 
+    fn atari_environment(&self) -> python::Environment {
+        python::Environment {
+            folder: self.target.join("python-atari"),
+            requirements: self.root.join("python-checks/atari-requirements.txt"),
+        }
+    }
+
     fn peers_environment(&self) -> python::Environment {
         python::Environment {
             folder: self.target.join("python-peers"),
@@ -158,7 +168,9 @@ fn test(project: &Project, only: &[String]) -> Result<()> {
         steps.run("lint", project.cargo(&split(words)))?;
     }
     if chosen("test") {
+        let interpreter = steps.call("atari", || project.atari_environment().ensure())?;
         let mut command = project.cargo(&["test", "--workspace", "--release"]);
+        command.env("BREX_PYTHON", interpreter);
         // A snapshot that differs is a failure, never a new file in the tree.
         command.env("INSTA_UPDATE", "no");
         steps.run("test", command)?;
@@ -231,6 +243,25 @@ fn bench_beside(project: &Project, step: &'static str, bench: &str, name: &str) 
         .current_dir(&project.root)
         .env("CARGO_TARGET_DIR", &project.target);
     steps.run(step, command)
+}
+
+fn bench_atari(project: &Project, games: &[String]) -> Result<()> {
+    let mut steps = Steps::new();
+    let words = "bench -p brex-envs --bench atari --no-run --quiet";
+    steps.run("build", project.cargo(&split(words)))?;
+    let interpreter = steps.call("environment", || project.atari_environment().ensure())?;
+    let ours = project.cargo(&split("bench -p brex-envs --bench atari --quiet --"));
+    let mut command = Command::new(&interpreter);
+    command
+        .arg(project.root.join("benches/atari.py"))
+        .args(games)
+        .arg("--brex")
+        .arg(ours.get_program())
+        .args(ours.get_args())
+        .current_dir(&project.root)
+        .env("BREX_PYTHON", &interpreter)
+        .env("CARGO_TARGET_DIR", &project.target);
+    steps.run("bench-atari", command)
 }
 
 fn peers(project: &Project, arguments: &[String]) -> Result<()> {

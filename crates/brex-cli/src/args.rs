@@ -1,8 +1,8 @@
 //! The flags of the command, as clap sees them.
 
 use crate::commands::{
-    check, coverage, envs, evaluate, export, merge, quickstart, render, reproduce, rollout, sample,
-    train,
+    check, coverage, doctor, envs, evaluate, export, merge, quickstart, render, reproduce, rollout,
+    sample, train,
 };
 use clap::builder::styling::{AnsiColor, Styles};
 use std::path::PathBuf;
@@ -49,6 +49,7 @@ pub(crate) enum Command {
     Train(train::Arguments),
     Rollout(rollout::Arguments),
     Render(render::Arguments),
+    Doctor(doctor::Arguments),
 }
 
 /// Flags that mean the same for every command.

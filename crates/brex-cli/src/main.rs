@@ -2,6 +2,7 @@
 //! algorithm lives here.
 
 mod args;
+mod atari;
 mod commands;
 mod config;
 mod example_problem;
@@ -65,6 +66,7 @@ fn run(words: Vec<OsString>) -> Result<Outcome> {
         Command::Train(arguments) => commands::train::run(arguments, common),
         Command::Rollout(arguments) => commands::rollout::run(arguments, common),
         Command::Render(arguments) => commands::render::run(arguments, common),
+        Command::Doctor(arguments) => commands::doctor::run(arguments, common),
         Command::Coverage(arguments) => commands::coverage::run(arguments, common),
     })
 }

@@ -19,6 +19,7 @@ fn help_of_every_command() {
         "reproduce gridworld",
         "reproduce coverage",
         "merge",
+        "doctor",
     ] {
         let ran = sandbox.brex(&format!("{command} --help")).expect(0);
         let name = if command.is_empty() { "brex" } else { command };

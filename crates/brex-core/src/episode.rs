@@ -17,6 +17,19 @@ pub struct Episode {
     pub truncated: bool,
     /// The [`EpisodeSum`] of all observations and rewards.
     pub checksum: u64,
+    /// What was seen, if the environment cannot play it again.
+    pub frames: Option<EpisodeFrames>,
+}
+
+/// The newest frame of every observation of an episode, the first one included.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EpisodeFrames {
+    /// Rows of a frame.
+    pub height: usize,
+    /// Columns of a frame.
+    pub width: usize,
+    /// Grey values, frame after frame.
+    pub pixels: Vec<u8>,
 }
 
 /// A checksum of observations and rewards: FNV-1a, 64 bits, over words.

@@ -24,7 +24,7 @@ mod stats;
 mod vectorised;
 
 pub use draws::Draws;
-pub use episode::{Episode, EpisodeSum};
+pub use episode::{Episode, EpisodeFrames, EpisodeSum};
 pub use features::{FeatureError, FeatureTable};
 pub use matrix::{Matrix, ShapeError};
 pub use policy::{Policy, PolicyError};

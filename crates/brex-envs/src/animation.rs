@@ -115,6 +115,14 @@ pub fn encode_png(film: &Film, frames_per_second: u16) -> Result<Vec<u8>, FilmEr
     Ok(bytes)
 }
 
+/// The version of ffmpeg, if it is installed.
+pub fn ffmpeg_version() -> Option<String> {
+    let output = Command::new("ffmpeg").arg("-version").output().ok()?;
+    let text = String::from_utf8_lossy(&output.stdout);
+    let version = text.lines().next()?.strip_prefix("ffmpeg version ")?;
+    version.split_whitespace().next().map(str::to_owned)
+}
+
 /// An MP4, by ffmpeg.
 pub fn encode_mp4(film: &Film, frames_per_second: u16) -> Result<Vec<u8>, FilmError> {
     let failed = |error: std::io::Error| FilmError::Ffmpeg(error.to_string());

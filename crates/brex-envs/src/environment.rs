@@ -1,6 +1,7 @@
 //! The environment trait, with Gymnasium's meaning.
 
-use crate::{GameRandom, Script};
+use crate::{AtariError, GameRandom, Script};
+use std::ops::Range;
 
 /// What goes wrong with an environment.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -45,6 +46,9 @@ pub enum EnvError {
         /// What it should be.
         expected: usize,
     },
+    /// The process that runs a game failed, or could not be started.
+    #[error(transparent)]
+    Atari(#[from] AtariError),
 }
 
 /// What an agent sees and can do.
@@ -63,7 +67,7 @@ pub struct Spec {
     /// Frames of an observation, the oldest first.
     pub stack: usize,
     /// The rows that show score and lives: what learns a reward must not see them.
-    pub masked_rows: std::ops::Range<usize>,
+    pub masked_rows: &'static [Range<usize>],
     /// After this many steps an episode is cut off.
     pub step_limit: usize,
 }
@@ -80,10 +84,16 @@ impl Spec {
     /// If the observation has another size.
     pub fn mask(&self, observation: &mut [u8]) {
         assert_eq!(observation.len(), self.observation_len(), "an observation");
-        let rows = &self.masked_rows;
         for plane in observation.chunks_exact_mut(self.height * self.width) {
-            plane[rows.start * self.width..rows.end * self.width].fill(0);
+            for rows in self.masked_rows {
+                plane[rows.start * self.width..rows.end * self.width].fill(0);
+            }
         }
+    }
+
+    /// Whether what learns a reward must not see a row.
+    pub fn is_masked(&self, row: usize) -> bool {
+        self.masked_rows.iter().any(|rows| rows.contains(&row))
     }
 }
 
@@ -123,4 +133,20 @@ pub trait Environment: Send {
     /// What a scripted policy would do now; none if the environment has no such script or no
     /// episode is running.
     fn scripted(&self, script: Script, random: &mut GameRandom) -> Option<usize>;
+
+    /// The scripts that it has.
+    fn scripts(&self) -> &'static [Script] {
+        &Script::ALL
+    }
+
+    /// Whether a seed and the actions give the same episode again. If not, recordings keep what was
+    /// seen.
+    fn can_replay(&self) -> bool {
+        true
+    }
+
+    /// Fewer environments than this in a piece of work are not worth a thread.
+    fn worth_a_thread(&self) -> usize {
+        4
+    }
 }

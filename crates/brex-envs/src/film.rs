@@ -32,6 +32,22 @@ impl Film {
         })
     }
 
+    /// The frames that an episode kept because it cannot be played again; none if it kept none, or
+    /// not one for each observation.
+    pub fn of_frames(episode: &Episode) -> Option<Self> {
+        let kept = episode.frames.as_ref()?;
+        let size = kept
+            .height
+            .checked_mul(kept.width)
+            .filter(|size| *size > 0)?;
+        let count = episode.actions.len() + 1;
+        (size.checked_mul(count)? == kept.pixels.len()).then(|| Self {
+            width: kept.width,
+            height: kept.height,
+            frames: kept.pixels.chunks_exact(size).map(<[u8]>::to_vec).collect(),
+        })
+    }
+
     /// Columns of every frame.
     pub fn width(&self) -> usize {
         self.width

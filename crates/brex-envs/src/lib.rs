@@ -1,5 +1,5 @@
 //! What demonstrations are made of: environments with Gymnasium's meaning, five small pixel games
-//! with nothing to install, and scripted policies to play them.
+//! with nothing to install, nine real Atari games by ale-py, and scripted policies to play them.
 //!
 //! ```
 //! use brex_envs::{Script, make};
@@ -24,6 +24,7 @@
 //! ```
 
 mod animation;
+mod atari;
 mod environment;
 mod film;
 mod pocket;
@@ -32,7 +33,11 @@ mod recording;
 mod script;
 mod vector;
 
-pub use animation::{FilmError, encode_gif, encode_mp4, encode_png};
+pub use animation::{FilmError, encode_gif, encode_mp4, encode_png, ffmpeg_version};
+pub use atari::{
+    AtariError, AtariOptions, AtariPackages, AtariPython, AtariReport, atari_game, atari_names,
+    trex_observation,
+};
 pub use environment::{EnvError, Environment, Info, Spec, Step};
 pub use film::Film;
 pub use pocket::{pocket_game, pocket_names};
@@ -41,10 +46,16 @@ pub use recording::{ReplayError, record, replay};
 pub use script::{Mixture, Script};
 pub use vector::{EndedEpisode, Standing, VectorEnv, VectorStep};
 
-/// The environment with a name, as `pocket:breakout`.
+/// The names of all environments.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    pocket_names().chain(atari_names())
+}
+
+/// The environment with a name, as `pocket:breakout` or `atari:breakout`.
 pub fn make(name: &str) -> Result<Box<dyn Environment>, EnvError> {
-    pocket_game(name).ok_or_else(|| EnvError::UnknownName {
+    let found = pocket_game(name).or_else(|| atari_game(name, AtariOptions::default()));
+    found.ok_or_else(|| EnvError::UnknownName {
         name: name.to_owned(),
-        known: pocket_names().map(str::to_owned).collect(),
+        known: names().map(str::to_owned).collect(),
     })
 }

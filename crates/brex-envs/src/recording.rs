@@ -1,10 +1,11 @@
 //! Recording episodes, and playing them again.
 //!
 //! A recorded episode is its environment, seed and actions: a few kilobytes. Played again, it gives
-//! the same frames and rewards; a checksum over all of them says so.
+//! the same frames and rewards; a checksum over all of them says so. Of an environment that cannot
+//! play an episode again, the frames themselves are kept.
 
 use crate::environment::{EnvError, Environment};
-use brex_core::{Episode, EpisodeSum};
+use brex_core::{Episode, EpisodeFrames, EpisodeSum};
 
 /// Why an episode cannot be played again.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -57,6 +58,13 @@ pub fn record(
     let mut sum = EpisodeSum::default();
     sum.add(&observation, 0.0);
     seen(&observation);
+    let (height, width) = (env.spec().height, env.spec().width);
+    let newest = observation.len() - height * width;
+    let mut frames = (!env.can_replay()).then(|| EpisodeFrames {
+        height,
+        width,
+        pixels: observation[newest..].to_vec(),
+    });
     let mut actions = Vec::new();
     loop {
         let action = act(env, &observation);
@@ -64,6 +72,9 @@ pub fn record(
         actions.push(action as u8);
         sum.add(&observation, step.reward);
         seen(&observation);
+        if let Some(frames) = &mut frames {
+            frames.pixels.extend_from_slice(&observation[newest..]);
+        }
         if step.terminated || step.truncated {
             let spec = env.spec();
             return Ok(Episode {
@@ -74,6 +85,7 @@ pub fn record(
                 score: step.info.score,
                 truncated: step.truncated,
                 checksum: sum.value(),
+                frames,
             });
         }
     }
@@ -127,4 +139,47 @@ pub fn replay(
         });
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Film, GameRandom, Info, Script, Spec, Step, make};
+
+    /// A game that claims that it cannot be played again.
+    struct Live(Box<dyn Environment>);
+
+    impl Environment for Live {
+        fn spec(&self) -> &Spec {
+            self.0.spec()
+        }
+        fn reset(&mut self, seed: u64, observation: &mut [u8]) -> Result<Info, EnvError> {
+            self.0.reset(seed, observation)
+        }
+        fn step(&mut self, action: usize, observation: &mut [u8]) -> Result<Step, EnvError> {
+            self.0.step(action, observation)
+        }
+        fn scripted(&self, script: Script, random: &mut GameRandom) -> Option<usize> {
+            self.0.scripted(script, random)
+        }
+        fn can_replay(&self) -> bool {
+            false
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_played_again_is_kept() {
+        let game = || make("pocket:space-invaders").unwrap();
+        let act = |_: &dyn Environment, _: &[u8]| 1;
+        let live = record(&mut Live(game()), 4, act, |_| {}).unwrap();
+        let plain = record(&mut *game(), 4, act, |_| {}).unwrap();
+        assert_eq!(plain.frames, None);
+        let film = Film::of_frames(&live).unwrap();
+        assert_eq!(film.frames().len(), live.actions.len() + 1);
+        assert_eq!(film, Film::of_episode(&mut *game(), &plain).unwrap());
+        assert!(Film::of_frames(&plain).is_none());
+        let mut damaged = live;
+        damaged.actions.pop();
+        assert!(Film::of_frames(&damaged).is_none());
+    }
 }

@@ -9,9 +9,6 @@ use brex_core::{Stream, stream};
 use rand::Rng;
 use rayon::prelude::*;
 
-/// Fewer environments than this in a piece of work are not worth a thread.
-const FEWEST: usize = 4;
-
 /// What one environment did in a step.
 #[derive(Debug, Clone, PartialEq)]
 pub struct VectorStep {
@@ -38,6 +35,8 @@ pub struct EndedEpisode {
 pub struct VectorEnv {
     slots: Vec<Slot>,
     spec: Spec,
+    /// Fewer environments than this in a piece of work are not worth a thread.
+    fewest: usize,
 }
 
 struct Slot {
@@ -121,7 +120,12 @@ impl VectorEnv {
             })
             .collect::<Result<Vec<Slot>, EnvError>>()?;
         let spec = slots[0].env.spec().clone();
-        Ok(Self { slots, spec })
+        let fewest = slots[0].env.worth_a_thread();
+        Ok(Self {
+            slots,
+            spec,
+            fewest,
+        })
     }
 
     /// What an agent sees and can do in each of them.
@@ -152,7 +156,7 @@ impl VectorEnv {
         self.slots
             .par_iter_mut()
             .zip(observations.par_chunks_mut(each))
-            .with_min_len(FEWEST)
+            .with_min_len(self.fewest)
             .try_for_each(|(slot, observation)| slot.begin(observation))
     }
 
@@ -202,7 +206,7 @@ impl VectorEnv {
             .par_iter_mut()
             .zip(observations.par_chunks_mut(each))
             .zip(actions)
-            .with_min_len(FEWEST)
+            .with_min_len(self.fewest)
             .map(|((slot, observation), action)| slot.step(*action, observation))
             .collect()
     }

@@ -46,7 +46,7 @@ impl Player {
     /// The newest frame's rows that show score and lives.
     fn display(&self) -> &[u8] {
         let newest = &self.seen[(self.spec.stack - 1) * self.plane()..];
-        let rows = &self.spec.masked_rows;
+        let rows = &self.spec.masked_rows[0];
         &newest[rows.start * self.spec.width..rows.end * self.spec.width]
     }
 }
@@ -116,7 +116,7 @@ fn check_mask(player: &Player) {
     let width = player.spec.width;
     for (index, (hidden, plain)) in masked.iter().zip(&player.seen).enumerate() {
         let row = index / width % player.spec.height;
-        let expected = if player.spec.masked_rows.contains(&row) {
+        let expected = if player.spec.is_masked(row) {
             0
         } else {
             *plain

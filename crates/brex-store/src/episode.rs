@@ -1,11 +1,14 @@
 //! Recorded episodes as JSON: environment, version, seed, actions and a checksum.
 //!
 //! Actions are letters, one each: `a` is action 0. A thousand steps take a kilobyte, and an editor
-//! shows what was played.
+//! shows what was played. An episode that cannot be played again keeps its frames too, compressed.
 
+use std::io::Read;
 use std::path::Path;
 
-use brex_core::Episode;
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use brex_core::{Episode, EpisodeFrames};
 use serde::{Deserialize, Serialize};
 
 use crate::StoreError;
@@ -15,6 +18,20 @@ use crate::read::read_bytes;
 const FORMAT: &str = "brex episode 1";
 /// Letters of the actions in order.
 const LETTERS: &[u8; 52] = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+
+/// Frames of an episode take no more memory than this: a gigabyte is 150,000 of 84 x 84 pixels. A
+/// fixed limit, because a still picture compresses without one.
+const MOST_PIXELS: usize = 1 << 30;
+const COMPRESSION: i32 = 9;
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct FramesText {
+    height: usize,
+    width: usize,
+    /// The frames one after the other, compressed by zstd, in base64.
+    zstd: String,
+}
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -29,6 +46,59 @@ struct EpisodeText {
     /// In hexadecimal digits, because many readers of JSON round large numbers.
     checksum: String,
     actions: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    frames: Option<FramesText>,
+}
+
+/// Bytes of the frames of an episode, if they are within what is allowed.
+fn frames_len(height: usize, width: usize, actions: usize) -> Result<usize, String> {
+    let count = actions.saturating_add(1);
+    let pixels = height.checked_mul(width).and_then(|n| n.checked_mul(count));
+    pixels
+        .filter(|pixels| (1..=MOST_PIXELS).contains(pixels))
+        .ok_or_else(|| {
+            format!(
+                "frames: {count} of {height} x {width}; expected 1 to {MOST_PIXELS} pixels in all"
+            )
+        })
+}
+
+fn frames_text(frames: &EpisodeFrames, actions: usize) -> Result<FramesText, String> {
+    let (height, width) = (frames.height, frames.width);
+    let (found, expected) = (frames.pixels.len(), frames_len(height, width, actions)?);
+    if found != expected {
+        return Err(format!("frames: {found} pixels; expected {expected}"));
+    }
+    let packed = zstd::bulk::compress(&frames.pixels, COMPRESSION);
+    Ok(FramesText {
+        height,
+        width,
+        zstd: STANDARD.encode(packed.map_err(|error| format!("frames: {error}"))?),
+    })
+}
+
+fn frames_from_text(text: &FramesText, actions: usize) -> Result<EpisodeFrames, String> {
+    let expected = frames_len(text.height, text.width, actions)?;
+    let named = |error: String| format!("frames: {error}");
+    let packed = STANDARD
+        .decode(&text.zstd)
+        .map_err(|e| named(e.to_string()))?;
+    let decoder = zstd::Decoder::new(&*packed).map_err(|e| named(e.to_string()))?;
+    // Memory grows with what really comes, and one byte too many is enough to know.
+    let mut pixels = Vec::new();
+    let limit = expected as u64 + 1;
+    let read = decoder.take(limit).read_to_end(&mut pixels);
+    read.map_err(|error| named(error.to_string()))?;
+    if pixels.len() != expected {
+        let found = pixels.len();
+        let more = if found > expected { " or more" } else { "" };
+        return Err(format!("frames: {found}{more} pixels; expected {expected}"));
+    }
+    Ok(EpisodeFrames {
+        height: text.height,
+        width: text.width,
+        pixels,
+    })
 }
 
 /// Writes an episode. An existing file is an error unless `force` is given.
@@ -56,6 +126,10 @@ pub fn write_episode(
         actions: actions.map_err(|action| {
             malformed(format!("action {action}: only 52 actions have a letter"))
         })?,
+        frames: match &episode.frames {
+            Some(frames) => Some(frames_text(frames, episode.actions.len()).map_err(malformed)?),
+            None => None,
+        },
     };
     let mut bytes = serde_json::to_vec_pretty(&text).map_err(|e| malformed(e.to_string()))?;
     bytes.push(b'\n');
@@ -94,6 +168,10 @@ pub fn episode_from_bytes(path: impl AsRef<Path>, bytes: &[u8]) -> Result<Episod
         let (found, length) = (actions.len(), text.length);
         return Err(malformed(format!("{found} actions; length says {length}")));
     }
+    let frames = match &text.frames {
+        Some(frames) => Some(frames_from_text(frames, actions.len()).map_err(malformed)?),
+        None => None,
+    };
     let digits = &text.checksum;
     let checksum = u64::from_str_radix(digits, 16).ok();
     let checksum = checksum.filter(|_| digits.len() == 16 && !digits.starts_with('+'));
@@ -109,6 +187,7 @@ pub fn episode_from_bytes(path: impl AsRef<Path>, bytes: &[u8]) -> Result<Episod
         actions,
         score: text.score,
         truncated: text.truncated,
+        frames,
     })
 }
 
@@ -133,7 +212,65 @@ mod tests {
             score: -2.5,
             truncated: true,
             checksum: 0x00ab_cdef_0123_4567,
+            frames: None,
         }
+    }
+
+    /// One that keeps its frames, of 2 x 3 pixels.
+    fn kept() -> Episode {
+        let mut episode = episode();
+        let count = 6 * (episode.actions.len() + 1);
+        episode.frames = Some(EpisodeFrames {
+            height: 2,
+            width: 3,
+            pixels: (0..count).map(|i| (i * i) as u8).collect(),
+        });
+        episode
+    }
+
+    #[test]
+    fn frames_come_back_as_they_were() {
+        let home = tempfile::tempdir().unwrap();
+        let path = home.path().join("a.episode");
+        write_episode(&path, &kept(), false).unwrap();
+        assert_eq!(read_episode(&path).unwrap(), kept());
+        let mut short = kept();
+        short.frames.as_mut().unwrap().pixels.pop();
+        let error = write_episode(&path, &short, true).unwrap_err();
+        assert!(
+            error.to_string().contains("329 pixels; expected 330"),
+            "{error}"
+        );
+        short.frames.as_mut().unwrap().height = usize::MAX;
+        assert!(write_episode(&path, &short, true).is_err());
+    }
+
+    #[test]
+    fn hostile_frames_are_refused() {
+        let home = tempfile::tempdir().unwrap();
+        let path = home.path().join("a.episode");
+        write_episode(&path, &kept(), false).unwrap();
+        let text = std::fs::read_to_string(&path).unwrap();
+        let refused = |changed: String, message: &str| {
+            assert_ne!(changed, text, "{message}");
+            let error = episode_from_bytes(&path, changed.as_bytes()).unwrap_err();
+            assert!(error.to_string().contains(message), "{error}");
+        };
+        let height = |n: &str| text.replacen("\"height\": 2", &format!("\"height\": {n}"), 1);
+        refused(height("0"), "expected 1 to");
+        refused(height("3"), "330 pixels; expected 495");
+        refused(height("1"), "166 or more pixels; expected 165");
+        refused(height("18446744073709551615"), "expected 1 to");
+        refused(height("100000000"), "expected 1 to");
+        let start = text.find("\"zstd\": \"").unwrap() + 9;
+        let end = start + text[start..].find('"').unwrap();
+        let packed = |new: &str| format!("{}{new}{}", &text[..start], &text[end..]);
+        refused(packed("?"), "frames");
+        refused(packed(""), "frames");
+        refused(packed(&STANDARD.encode([7; 40])), "frames");
+        // Sixty-four megabytes of nothing in a few kilobytes is read no further than is needed.
+        let bomb = zstd::bulk::compress(&vec![0; 1 << 26], 3).unwrap();
+        refused(packed(&STANDARD.encode(bomb)), "331 or more");
     }
 
     #[test]

@@ -6,7 +6,7 @@ use crate::numbers;
 use crate::table::{Align, Table};
 use crate::terminal::{Style, json_text, print};
 use anyhow::Result;
-use brex_envs::{Environment, make, pocket_names};
+use brex_envs::{Environment, make, names};
 use serde_json::{Value, json};
 
 /// List the environments
@@ -14,8 +14,8 @@ use serde_json::{Value, json};
 pub(crate) struct Arguments {}
 
 pub(crate) fn run(common: &Common) -> Result<Outcome> {
-    let environments: Vec<Box<dyn Environment>> =
-        pocket_names().map(make).collect::<Result<_, _>>()?;
+    // No Atari game starts its process before it is played, so Python is not needed here.
+    let environments: Vec<Box<dyn Environment>> = names().map(make).collect::<Result<_, _>>()?;
     if common.json {
         let list: Vec<Value> = environments.iter().map(|env| spec_json(&**env)).collect();
         print(&json_text(&list)?)?;
@@ -39,6 +39,8 @@ pub(crate) fn run(common: &Common) -> Result<Outcome> {
 
 fn spec_json(env: &dyn Environment) -> Value {
     let spec = env.spec();
+    let masked = spec.masked_rows.iter();
+    let masked: Vec<[usize; 2]> = masked.map(|rows| [rows.start, rows.end]).collect();
     json!({
         "name": spec.name,
         "version": spec.version,
@@ -46,7 +48,7 @@ fn spec_json(env: &dyn Environment) -> Value {
         "stack": spec.stack,
         "height": spec.height,
         "width": spec.width,
-        "masked_rows": [spec.masked_rows.start, spec.masked_rows.end],
+        "masked_rows": masked,
         "step_limit": spec.step_limit,
     })
 }

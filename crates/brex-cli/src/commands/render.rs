@@ -1,18 +1,20 @@
 //! `brex render`: pictures of recorded episodes.
 
 use crate::args::Common;
+use crate::atari::prepare;
 use crate::exit::{BadInput, Outcome};
 use crate::numbers;
 use crate::terminal::{json_text, print};
 use anyhow::{Context, Result};
-use brex_envs::{Film, encode_gif, encode_mp4, encode_png, make};
+use brex_envs::{EnvError, Film, ReplayError, encode_gif, encode_mp4, encode_png, make};
 use brex_store::{StoreError, read_episode, write_atomic};
 use serde_json::json;
 use std::path::{Path, PathBuf};
 
 /// Make a picture of a recorded episode, or of two side by side
 ///
-/// The episode is played again, and it is an error if it does not come out as it was recorded.
+/// The episode is played again, and it is an error if it does not come out as it was recorded. One
+/// that keeps its frames, because it cannot be played again, is shown from these.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
     /// An episode that `brex rollout` recorded
@@ -72,9 +74,9 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Outcome> {
         let path = arguments.out.clone();
         return Err(StoreError::Exists { path }.into());
     }
-    let mut film = film(&arguments.episode)?;
+    let mut film = film(&arguments.episode, common.quiet)?;
     if let Some(other) = &arguments.other {
-        film = film.beside(&self::film(other)?);
+        film = film.beside(&self::film(other, common.quiet)?);
     }
     let steps = film.frames().len();
     film = match kind {
@@ -112,11 +114,18 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-/// Plays an episode again and keeps its frames.
-fn film(path: &Path) -> Result<Film> {
+/// The frames of an episode: played again, unless it keeps them.
+fn film(path: &Path, quiet: bool) -> Result<Film> {
     let episode = read_episode(path)?;
     let bad = |problem: String| BadInput::new(format!("{}: {problem}", path.display()));
+    if let Some(film) = Film::of_frames(&episode) {
+        return Ok(film);
+    }
     let mut env = make(&episode.environment).map_err(|error| bad(error.to_string()))?;
-    let film = Film::of_episode(env.as_mut(), &episode);
-    Ok(film.map_err(|error| bad(error.to_string()))?)
+    prepare(&episode.environment, quiet)?;
+    match Film::of_episode(env.as_mut(), &episode) {
+        // The episode is not to blame.
+        Err(ReplayError::Env(error @ EnvError::Atari(_))) => Err(error.into()),
+        film => Ok(film.map_err(|error| bad(error.to_string()))?),
+    }
 }

@@ -1,6 +1,7 @@
 //! `brex rollout`: play episodes with a policy and record them.
 
 use crate::args::Common;
+use crate::atari::prepare;
 use crate::exit::{BadInput, Outcome};
 use crate::interrupt;
 use crate::numbers;
@@ -9,7 +10,7 @@ use crate::table::Table;
 use crate::terminal::{Style, json_text, print};
 use anyhow::{Result, bail};
 use brex_core::{Episode, stream};
-use brex_envs::{EnvError, Script, game_random, make, record};
+use brex_envs::{EnvError, Environment, Script, game_random, make, record};
 use brex_store::{AtomicDir, write_episode};
 use rand::Rng;
 use rayon::prelude::*;
@@ -46,7 +47,8 @@ fn script(text: &str) -> Result<Script, String> {
 }
 
 pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Outcome> {
-    make(&arguments.environment).map_err(|error| BadInput::new(error.to_string()))?;
+    check_policy(arguments)?;
+    prepare(&arguments.environment, common.quiet)?;
     let out = match &arguments.out {
         Some(path) => Some(AtomicDir::create(path, arguments.force)?),
         None => None,
@@ -63,6 +65,21 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Outcome> {
     Ok(Outcome::Done)
 }
 
+/// Refuses an environment or a script that does not exist.
+fn check_policy(arguments: &Arguments) -> Result<(), BadInput> {
+    let env = make(&arguments.environment).map_err(|error| BadInput::new(error.to_string()))?;
+    if env.scripts().contains(&arguments.policy) {
+        return Ok(());
+    }
+    let known: Vec<&str> = env.scripts().iter().map(|script| script.name()).collect();
+    Err(BadInput::new(format!(
+        "{} has no policy {:?}; there are {}",
+        arguments.environment,
+        arguments.policy.name(),
+        known.join(", ")
+    )))
+}
+
 /// All episodes, in order; each has a seed of its own.
 fn play(arguments: &Arguments, common: &Common) -> Result<Vec<Episode>> {
     let progress = Progress::start("rollout", common.quiet);
@@ -71,11 +88,11 @@ fn play(arguments: &Arguments, common: &Common) -> Result<Vec<Episode>> {
     let total = u64::from(arguments.episodes);
     let episodes: Vec<Option<Episode>> = (0..total)
         .into_par_iter()
-        .map(|index| {
+        .map_init(spare, |spare, index| {
             if interrupt::requested() {
                 return Ok(None);
             }
-            let episode = play_one(arguments, common.seed, index)?;
+            let episode = play_one(arguments, common.seed, index, spare)?;
             let done = done.fetch_add(1, Ordering::Relaxed) + 1;
             progress.update(done, Some(total), "episodes");
             Ok(Some(episode))
@@ -89,14 +106,28 @@ fn play(arguments: &Arguments, common: &Common) -> Result<Vec<Episode>> {
     }
 }
 
-fn play_one(arguments: &Arguments, seed: u64, index: u64) -> Result<Episode, EnvError> {
+/// An environment that is used again for the next episode: an Atari game has a process to start.
+type Spare = Option<Box<dyn Environment>>;
+
+fn spare() -> Spare {
+    None
+}
+
+fn play_one(
+    arguments: &Arguments,
+    seed: u64,
+    index: u64,
+    spare: &mut Spare,
+) -> Result<Episode, EnvError> {
     let mut seeds = stream(seed, "rollout", index);
     let (world, player) = (seeds.next_u64(), seeds.next_u64());
-    let mut env = make(&arguments.environment)?;
-    let mut random = game_random(player);
-    let act = |env: &dyn brex_envs::Environment, _: &[u8]| {
-        env.scripted(arguments.policy, &mut random).unwrap_or(0)
+    let env = match spare {
+        Some(env) => env,
+        None => spare.insert(make(&arguments.environment)?),
     };
+    let mut random = game_random(player);
+    let act =
+        |env: &dyn Environment, _: &[u8]| env.scripted(arguments.policy, &mut random).unwrap_or(0);
     record(env.as_mut(), world, act, |_| {})
 }
 

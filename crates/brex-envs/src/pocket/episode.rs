@@ -25,6 +25,10 @@ struct Episode<G> {
 }
 
 impl<G: Game> PocketEnv<G> {
+    #[expect(
+        clippy::single_range_in_vec_init,
+        reason = "one band of rows is hidden"
+    )]
     pub(super) fn new() -> Self {
         Self {
             spec: Spec {
@@ -34,7 +38,7 @@ impl<G: Game> PocketEnv<G> {
                 height: SIDE,
                 width: SIDE,
                 stack: STACK,
-                masked_rows: 0..DISPLAY,
+                masked_rows: &[0..DISPLAY],
                 step_limit: G::STEP_LIMIT,
             },
             episode: None,
