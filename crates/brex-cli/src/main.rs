@@ -26,6 +26,10 @@ use std::ffi::OsString;
 use std::process::ExitCode;
 use terminal::{Style, say};
 
+/// Networks take and leave memory by the megabyte; the system's allocator gives it back each time.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> ExitCode {
     let words = std::env::args_os().collect();
     match run(words) {

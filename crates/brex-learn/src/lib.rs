@@ -3,9 +3,7 @@
 mod adam;
 mod agent;
 mod checkpoint;
-mod clip;
 mod extension;
-mod fused_adam;
 mod kernels;
 mod layers;
 mod networks;
@@ -18,8 +16,6 @@ pub use adam::{Adam, AdamConfig};
 pub use agent::{Agent, Choices};
 pub use burn::tensor::Device;
 pub use checkpoint::{CheckpointError, PolicyFile, ResumeError, TrainingFile};
-pub use clip::clip_global_norm;
-pub use fused_adam::FusedAdam;
 pub use layers::{Activation, conv_transpose2d, conv2d, linear};
 pub use networks::{ConvolutionShape, PolicyNetwork, PolicyShape};
 pub use observations::observation_tensor;

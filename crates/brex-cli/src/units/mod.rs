@@ -13,7 +13,7 @@ mod plan;
 mod run;
 
 pub(crate) use configuration::{read_configuration, same_configuration};
-pub(crate) use folder::{StudyFolder, outcome_of, write_merged};
+pub(crate) use folder::{StudyFolder, outcome_of, take_lock, write_merged};
 pub(crate) use lines::{Finished, read_lines};
 pub(crate) use plan::Shard;
 pub(crate) use run::{Ended, run_units};

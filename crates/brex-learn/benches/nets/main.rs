@@ -7,9 +7,9 @@ use std::io::{BufRead, Write};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
-use brex_learn::FusedAdam;
+use brex_learn::{Adam, AdamConfig};
 use burn::module::Module;
-use burn::optim::{GradientsParams, ModuleOptimizer};
+use burn::optim::GradientsParams;
 use burn::tensor::{Device, Distribution, Tensor};
 
 use networks::{Autoencoder, Encoder, Nature, Pocket};
@@ -118,13 +118,13 @@ fn train<M: Module + Send + 'static>(
     loss: impl Fn(&M, Tensor<4>) -> Tensor<1> + Send + 'static,
 ) -> Box<dyn FnMut() + Send> {
     let x = frames(batch, size, &Device::flex().autodiff());
-    let mut optimiser = ModuleOptimizer::from(FusedAdam::default());
+    let mut optimiser = Adam::new(AdamConfig::default());
     let mut net = Some(net);
     Box::new(move || {
         if let Some(before) = net.take() {
             let gradients = loss(&before, x.clone()).backward();
             let gradients = GradientsParams::from_grads(gradients, &before);
-            net = Some(optimiser.step(1e-4, before, gradients));
+            net = Some(optimiser.step(before, gradients, 1e-4).0);
         }
     })
 }

@@ -109,7 +109,7 @@ impl Lesson<'_> {
         let actions = Tensor::<2, Int>::from_data(actions, self.device);
         let chosen: Tensor<1> = all.clone().gather(1, actions).flatten(0, 1);
         let log_ratio = chosen - self.pick(&batch.log_probabilities, part);
-        let ratio = log_ratio.clone().exp();
+        let ratio = log_ratio.exp();
 
         let advantages = self.column(normalised(self.advantages, part));
         let (least, most) = (1.0 - self.clip, 1.0 + self.clip);
