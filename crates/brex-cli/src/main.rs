@@ -10,6 +10,7 @@ mod exit;
 mod input;
 mod interrupt;
 mod numbers;
+mod player;
 mod plot;
 mod progress;
 mod run_directory;

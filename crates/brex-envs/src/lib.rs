@@ -42,7 +42,7 @@ pub use environment::{EnvError, Environment, Info, Spec, Step};
 pub use film::Film;
 pub use pocket::{pocket_game, pocket_names};
 pub use random::{GameRandom, game_random};
-pub use recording::{ReplayError, record, replay};
+pub use recording::{Recorder, ReplayError, record, replay};
 pub use script::{Mixture, Script};
 pub use vector::{EndedEpisode, Standing, VectorEnv, VectorStep};
 

@@ -45,6 +45,74 @@ pub enum ReplayError {
     },
 }
 
+/// An episode in the making: whoever plays says what was done.
+pub struct Recorder {
+    seed: u64,
+    observation: Vec<u8>,
+    sum: EpisodeSum,
+    actions: Vec<u8>,
+    frames: Option<EpisodeFrames>,
+}
+
+impl Recorder {
+    /// Begins an episode.
+    pub fn begin(env: &mut dyn Environment, seed: u64) -> Result<Self, EnvError> {
+        let mut observation = vec![0; env.spec().observation_len()];
+        env.reset(seed, &mut observation)?;
+        let (height, width) = (env.spec().height, env.spec().width);
+        let newest = &observation[observation.len() - height * width..];
+        let frames = (!env.can_replay()).then(|| EpisodeFrames {
+            height,
+            width,
+            pixels: newest.to_vec(),
+        });
+        let mut sum = EpisodeSum::default();
+        sum.add(&observation, 0.0);
+        Ok(Self {
+            seed,
+            observation,
+            sum,
+            actions: Vec::new(),
+            frames,
+        })
+    }
+
+    /// What is seen now.
+    pub fn observation(&self) -> &[u8] {
+        &self.observation
+    }
+
+    /// Does an action in the environment that the episode was begun in. If that ends the episode,
+    /// it is given.
+    pub fn step(
+        &mut self,
+        env: &mut dyn Environment,
+        action: usize,
+    ) -> Result<Option<Episode>, EnvError> {
+        let step = env.step(action, &mut self.observation)?;
+        self.actions.push(action as u8);
+        self.sum.add(&self.observation, step.reward);
+        if let Some(frames) = &mut self.frames {
+            let newest = self.observation.len() - frames.height * frames.width;
+            frames.pixels.extend_from_slice(&self.observation[newest..]);
+        }
+        if !(step.terminated || step.truncated) {
+            return Ok(None);
+        }
+        let spec = env.spec();
+        Ok(Some(Episode {
+            environment: spec.name.to_owned(),
+            version: spec.version,
+            seed: self.seed,
+            actions: std::mem::take(&mut self.actions),
+            score: step.info.score,
+            truncated: step.truncated,
+            checksum: self.sum.value(),
+            frames: self.frames.take(),
+        }))
+    }
+}
+
 /// Plays an episode and records it. `act` is given the environment and the observation; `seen` is
 /// called with every observation, the first one included.
 pub fn record(
@@ -53,40 +121,13 @@ pub fn record(
     mut act: impl FnMut(&dyn Environment, &[u8]) -> usize,
     mut seen: impl FnMut(&[u8]),
 ) -> Result<Episode, EnvError> {
-    let mut observation = vec![0; env.spec().observation_len()];
-    env.reset(seed, &mut observation)?;
-    let mut sum = EpisodeSum::default();
-    sum.add(&observation, 0.0);
-    seen(&observation);
-    let (height, width) = (env.spec().height, env.spec().width);
-    let newest = observation.len() - height * width;
-    let mut frames = (!env.can_replay()).then(|| EpisodeFrames {
-        height,
-        width,
-        pixels: observation[newest..].to_vec(),
-    });
-    let mut actions = Vec::new();
+    let mut recorder = Recorder::begin(env, seed)?;
     loop {
-        let action = act(env, &observation);
-        let step = env.step(action, &mut observation)?;
-        actions.push(action as u8);
-        sum.add(&observation, step.reward);
-        seen(&observation);
-        if let Some(frames) = &mut frames {
-            frames.pixels.extend_from_slice(&observation[newest..]);
-        }
-        if step.terminated || step.truncated {
-            let spec = env.spec();
-            return Ok(Episode {
-                environment: spec.name.to_owned(),
-                version: spec.version,
-                seed,
-                actions,
-                score: step.info.score,
-                truncated: step.truncated,
-                checksum: sum.value(),
-                frames,
-            });
+        seen(recorder.observation());
+        let action = act(env, recorder.observation());
+        if let Some(episode) = recorder.step(env, action)? {
+            seen(recorder.observation());
+            return Ok(episode);
         }
     }
 }

@@ -54,14 +54,21 @@ impl Agent {
 
     /// Draws an action for each observation; one random number each, in their order.
     pub fn act(&self, observations: &[&[u8]], random: &mut Stream) -> Choices {
+        let places = observations.iter().map(|_| random.random::<f64>());
+        self.act_at(observations, &places.collect::<Vec<f64>>())
+    }
+
+    /// The actions at places between 0 and 1 of their distributions, one for each observation.
+    pub fn act_at(&self, observations: &[&[u8]], places: &[f64]) -> Choices {
         let (logits, values) = self.look(observations);
         let mut choices = Choices {
             actions: Vec::with_capacity(values.len()),
             log_probabilities: Vec::with_capacity(values.len()),
             values,
         };
-        for row in logits.chunks_exact(self.shape.actions) {
-            let (action, log_probability) = draw(row, random.random::<f64>());
+        let rows = logits.chunks_exact(self.shape.actions);
+        for (row, place) in rows.zip(places) {
+            let (action, log_probability) = draw(row, *place);
             choices.actions.push(action);
             choices.log_probabilities.push(log_probability);
         }

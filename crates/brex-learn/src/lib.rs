@@ -11,6 +11,7 @@ mod layers;
 mod networks;
 mod observations;
 mod parameters;
+mod play;
 mod ppo;
 
 pub use adam::{Adam, AdamConfig};
@@ -23,6 +24,7 @@ pub use layers::{Activation, conv_transpose2d, conv2d, linear};
 pub use networks::{ConvolutionShape, PolicyNetwork, PolicyShape};
 pub use observations::observation_tensor;
 pub use parameters::{Array, Arrays, ParameterError, parameters, with_parameters};
+pub use play::play_episodes;
 pub use ppo::{
     ConfigError, PlayedEpisode, PpoConfig, RewardFunction, RewardScale, TrainError, Trainer,
     UpdateReport, UpdateStatistics,

@@ -5,12 +5,14 @@ use crate::atari::prepare;
 use crate::exit::{BadInput, Outcome};
 use crate::interrupt;
 use crate::numbers;
+use crate::player::{Player, check_script, read_agent};
 use crate::progress::Progress;
 use crate::table::Table;
 use crate::terminal::{Style, json_text, print};
 use anyhow::{Result, bail};
 use brex_core::{Episode, stream};
 use brex_envs::{EnvError, Environment, Script, game_random, make, record};
+use brex_learn::{Agent, play_episodes};
 use brex_store::{AtomicDir, write_episode};
 use rand::Rng;
 use rayon::prelude::*;
@@ -27,9 +29,9 @@ pub(crate) struct Arguments {
     /// The environment, as pocket:breakout; `brex envs` lists them
     #[arg(value_name = "ENV")]
     environment: String,
-    /// Who plays
-    #[arg(long, value_name = "NAME", value_parser = script)]
-    policy: Script,
+    /// Who plays: noop, random, good, hacker, or a policy that `brex train` left
+    #[arg(long, value_name = "NAME|FILE.safetensors", value_parser = Player::parse)]
+    policy: Player,
     /// How many episodes
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     episodes: u32,
@@ -41,19 +43,22 @@ pub(crate) struct Arguments {
     force: bool,
 }
 
-fn script(text: &str) -> Result<Script, String> {
-    let names = Script::ALL.map(Script::name).join(", ");
-    Script::by_name(text).ok_or_else(|| format!("expected one of {names}"))
-}
-
 pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Outcome> {
-    check_policy(arguments)?;
+    let env = make(&arguments.environment).map_err(|error| BadInput::new(error.to_string()))?;
+    let policy = match &arguments.policy {
+        Player::Script(script) => check_script(env.as_ref(), *script).map(|()| Err(*script))?,
+        Player::File(path) => Ok(read_agent(path, env.as_ref())?),
+    };
+    drop(env);
     prepare(&arguments.environment, common.quiet)?;
     let out = match &arguments.out {
         Some(path) => Some(AtomicDir::create(path, arguments.force)?),
         None => None,
     };
-    let episodes = play(arguments, common)?;
+    let episodes = match &policy {
+        Ok(agent) => play_agent(arguments, agent, common)?,
+        Err(script) => play_script(arguments, *script, common)?,
+    };
     if let Some(out) = out {
         for (index, episode) in episodes.iter().enumerate() {
             let name = format!("{index:06}.episode");
@@ -65,23 +70,31 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-/// Refuses an environment or a script that does not exist.
-fn check_policy(arguments: &Arguments) -> Result<(), BadInput> {
-    let env = make(&arguments.environment).map_err(|error| BadInput::new(error.to_string()))?;
-    if env.scripts().contains(&arguments.policy) {
-        return Ok(());
+/// Episodes of a policy from a file.
+fn play_agent(arguments: &Arguments, agent: &Agent, common: &Common) -> Result<Vec<Episode>> {
+    let progress = Progress::start("rollout", common.quiet);
+    interrupt::listen();
+    let total = arguments.episodes as usize;
+    let name = &arguments.environment;
+    let played = play_episodes(
+        agent,
+        || make(name),
+        total,
+        common.seed,
+        |done| {
+            progress.update(done as u64, Some(total as u64), "episodes");
+            !interrupt::requested()
+        },
+    );
+    progress.finish();
+    match played? {
+        Some(episodes) => Ok(episodes),
+        None => bail!("stopped; nothing is kept"),
     }
-    let known: Vec<&str> = env.scripts().iter().map(|script| script.name()).collect();
-    Err(BadInput::new(format!(
-        "{} has no policy {:?}; there are {}",
-        arguments.environment,
-        arguments.policy.name(),
-        known.join(", ")
-    )))
 }
 
-/// All episodes, in order; each has a seed of its own.
-fn play(arguments: &Arguments, common: &Common) -> Result<Vec<Episode>> {
+/// All episodes of a script, in order; each has a seed of its own.
+fn play_script(arguments: &Arguments, script: Script, common: &Common) -> Result<Vec<Episode>> {
     let progress = Progress::start("rollout", common.quiet);
     interrupt::listen();
     let done = AtomicU64::new(0);
@@ -92,7 +105,7 @@ fn play(arguments: &Arguments, common: &Common) -> Result<Vec<Episode>> {
             if interrupt::requested() {
                 return Ok(None);
             }
-            let episode = play_one(arguments, common.seed, index, spare)?;
+            let episode = play_one(arguments, script, (common.seed, index), spare)?;
             let done = done.fetch_add(1, Ordering::Relaxed) + 1;
             progress.update(done, Some(total), "episodes");
             Ok(Some(episode))
@@ -115,8 +128,8 @@ fn spare() -> Spare {
 
 fn play_one(
     arguments: &Arguments,
-    seed: u64,
-    index: u64,
+    script: Script,
+    (seed, index): (u64, u64),
     spare: &mut Spare,
 ) -> Result<Episode, EnvError> {
     let mut seeds = stream(seed, "rollout", index);
@@ -126,8 +139,7 @@ fn play_one(
         None => spare.insert(make(&arguments.environment)?),
     };
     let mut random = game_random(player);
-    let act =
-        |env: &dyn Environment, _: &[u8]| env.scripted(arguments.policy, &mut random).unwrap_or(0);
+    let act = |env: &dyn Environment, _: &[u8]| env.scripted(script, &mut random).unwrap_or(0);
     record(env.as_mut(), world, act, |_| {})
 }
 
@@ -157,7 +169,7 @@ fn report(arguments: &Arguments, common: &Common, episodes: &[Episode]) -> Resul
     let mut table = Table::new(heads);
     let number = |value: f64| numbers::trimmed(value, 5);
     table.row([
-        arguments.policy.name().to_owned(),
+        arguments.policy.name(),
         numbers::count(episodes.len()),
         number(score.0),
         score.1.map_or_else(String::new, number),

@@ -6,8 +6,9 @@
 use rayon::prelude::*;
 
 use super::convolution::{Bent, Gradients, Wanted};
-use super::gather::{Gather, Matrix, Panels, Pixel, width};
+use super::gather::{Gather, Pixel};
 use super::images::{add_pixels, unbend};
+use super::matrix::{Matrix, Panels, width};
 use super::outer::{Outer, Pair};
 
 /// Rows of the output that a thread takes.

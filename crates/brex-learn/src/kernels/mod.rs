@@ -10,6 +10,7 @@ mod convolution;
 mod gather;
 mod images;
 mod linear;
+mod matrix;
 mod outer;
 mod plan;
 #[cfg(test)]

@@ -7,7 +7,8 @@
 
 use pulp::{Simd, WithSimd};
 
-use super::gather::{load, store, widest_panel};
+use super::gather::{load, store};
+use super::matrix::widest_panel;
 
 /// Where the two runs of an outer product begin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -10,7 +10,8 @@
 //! taken as the channels of one: the kernel grows by the distance between them and is padded with
 //! zeros.
 
-use super::gather::{Gather, Panels, Pixel, width};
+use super::gather::{Gather, Pixel};
+use super::matrix::{Panels, width};
 
 /// Sizes of a convolution without padding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! The gradient of a convolution's weights as sums of outer products: each pixel of the output
 //! pairs its gradient with the runs of the image that it was made of.
 
-use super::gather::width;
+use super::matrix::width;
 use super::outer::{Outer, Pair};
 use super::plan::{Bordered, Convolution};
 

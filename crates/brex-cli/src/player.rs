@@ -1,0 +1,78 @@
+//! Who plays: a script by name, or a policy from a file.
+
+use crate::exit::BadInput;
+use anyhow::Result;
+use brex_envs::{Environment, Script};
+use brex_learn::{Agent, Device, PolicyFile};
+use std::path::{Path, PathBuf};
+
+/// Who plays, as the command line says it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Player {
+    Script(Script),
+    File(PathBuf),
+}
+
+impl Player {
+    /// For clap: a name, or a path to what `brex train` leaves.
+    pub(crate) fn parse(text: &str) -> Result<Self, String> {
+        if let Some(script) = Script::by_name(text) {
+            return Ok(Self::Script(script));
+        }
+        let path = PathBuf::from(text);
+        if path.extension().is_some_and(|end| end == "safetensors") {
+            return Ok(Self::File(path));
+        }
+        let names = Script::ALL.map(Script::name).join(", ");
+        Err(format!(
+            "expected {names}, or a .safetensors file of brex train"
+        ))
+    }
+
+    /// What tables call it.
+    pub(crate) fn name(&self) -> String {
+        match self {
+            Self::Script(script) => script.name().to_owned(),
+            Self::File(path) => path.display().to_string(),
+        }
+    }
+}
+
+/// Refuses a script that an environment does not have.
+pub(crate) fn check_script(env: &dyn Environment, script: Script) -> Result<(), BadInput> {
+    if env.scripts().contains(&script) {
+        return Ok(());
+    }
+    let known: Vec<&str> = env.scripts().iter().map(|script| script.name()).collect();
+    Err(BadInput::new(format!(
+        "{} has no policy {:?}; there are {}, and what brex train leaves",
+        env.spec().name,
+        script.name(),
+        known.join(", ")
+    )))
+}
+
+/// Reads a policy that plays in an environment.
+pub(crate) fn read_agent(path: &Path, env: &dyn Environment) -> Result<Agent, BadInput> {
+    let bad = |problem: String| BadInput::new(format!("{}: {problem}", path.display()));
+    let bytes = std::fs::read(path).map_err(|error| bad(format!("cannot read: {error}")))?;
+    let file = PolicyFile::from_bytes(&bytes).map_err(|error| bad(error.to_string()))?;
+    let spec = env.spec();
+    if file.environment != spec.name || file.version != spec.version {
+        return Err(bad(format!(
+            "the policy was trained in {} version {}; this is {} version {}",
+            file.environment, file.version, spec.name, spec.version
+        )));
+    }
+    let expected = [spec.stack, spec.height, spec.width];
+    if file.shape.observation != expected || file.shape.actions != spec.actions.len() {
+        return Err(bad(format!(
+            "its network sees {:?} and has {} actions; expected {expected:?} and {}",
+            file.shape.observation,
+            file.shape.actions,
+            spec.actions.len()
+        )));
+    }
+    file.agent(&Device::flex())
+        .map_err(|error| bad(error.to_string()))
+}
