@@ -1,8 +1,8 @@
 //! The flags of the command, as clap sees them.
 
 use crate::commands::{
-    check, coverage, doctor, envs, evaluate, export, merge, quickstart, render, reproduce, rollout,
-    sample, train,
+    check, coverage, demos, doctor, envs, evaluate, export, merge, quickstart, render, reproduce,
+    rollout, sample, train,
 };
 use clap::builder::styling::{AnsiColor, Styles};
 use std::path::PathBuf;
@@ -46,6 +46,7 @@ pub(crate) enum Command {
     Reproduce(reproduce::Arguments),
     Merge(merge::Arguments),
     Envs(envs::Arguments),
+    Demos(demos::Arguments),
     Train(train::Arguments),
     Rollout(rollout::Arguments),
     Render(render::Arguments),

@@ -68,6 +68,7 @@ fn run(words: Vec<OsString>) -> Result<Outcome> {
         Command::Reproduce(arguments) => commands::reproduce::run(arguments, common),
         Command::Merge(arguments) => commands::merge::run(arguments, common),
         Command::Envs(_) => commands::envs::run(common),
+        Command::Demos(arguments) => commands::demos::run(arguments, common),
         Command::Train(arguments) => commands::train::run(arguments, common),
         Command::Rollout(arguments) => commands::rollout::run(arguments, common),
         Command::Render(arguments) => commands::render::run(arguments, common),

@@ -97,7 +97,7 @@ fn crc32c(bytes: &[u8]) -> u32 {
         sum ^= u32::from(*byte);
         for _ in 0..8 {
             let last = sum & 1;
-            sum = sum >> 1 ^ 0x82f6_3b78 * last;
+            sum = (sum >> 1) ^ (0x82f6_3b78 * last);
         }
     }
     !sum

@@ -5,8 +5,10 @@ mod folder;
 mod settings;
 
 pub(crate) use folder::{Ended, Notes, TrainingFolder, policy_path};
+pub(crate) use settings::{Settings, run_file};
 
 use crate::args::Common;
+use crate::atari::prepare;
 use crate::exit::{BadInput, Outcome};
 use crate::numbers;
 use crate::progress::Progress;
@@ -16,7 +18,6 @@ use anyhow::Result;
 use brex_envs::make;
 use brex_learn::{Device, Trainer};
 use serde_json::json;
-use settings::Settings;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
@@ -62,6 +63,7 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Outcome> {
     let env = make(name).map_err(|error| BadInput::new(error.to_string()))?;
     let spec = env.spec().clone();
     drop(env);
+    prepare(name, common.quiet)?;
     let device = Device::flex();
     let mut folder = if arguments.resume {
         check_resumed(arguments, common)?;
@@ -73,7 +75,7 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Outcome> {
             reward: arguments.reward.clone(),
             keep: keep?,
         };
-        let again = settings::run_file("train", name, common.seed, &config)?;
+        let again = run_file("train", name, common.seed, &config)?;
         let trainer = Trainer::new(config, common.seed, || make(name), None, &device)?;
         let files = [("run.toml", again)];
         let (out, force) = (&arguments.out, arguments.force);

@@ -1,0 +1,246 @@
+//! `brex demos`: ranked demonstrations, made as the paper made them.
+//!
+//! An agent is trained on the true score. Twelve checkpoints of its first half play one episode
+//! each, from clumsy to fair; all strict comparisons of their scores are the preferences. Four more
+//! checkpoints are the policies A, B, C and D that rewards and bounds are judged by; the best
+//! demonstration lies well below the last of them.
+
+mod files;
+
+use crate::args::Common;
+use crate::atari::prepare;
+use crate::commands::train::{Ended, Notes, Settings, TrainingFolder, policy_path, run_file};
+use crate::exit::{BadInput, Outcome};
+use crate::interrupt;
+use crate::player::read_agent;
+use crate::progress::Progress;
+use crate::terminal::{Style, json_text, print, say};
+use anyhow::{Result, bail};
+use brex_core::Episode;
+use brex_envs::{Spec, make};
+use brex_learn::{Agent, Device, PolicyFile, PpoConfig, Trainer, play_episodes};
+use brex_store::AtomicDir;
+use files::{Demonstration, Judge, Results};
+use std::path::{Path, PathBuf};
+
+/// Updates of the paper's trainings: demonstrations, policies A to D, and the last one.
+const PAPER_DEMONSTRATIONS: [u64; 12] = [50, 100, 150, 200, 250, 300, 350, 400, 450, 500, 550, 600];
+const PAPER_POLICIES: [(&str, u64); 4] = [("A", 25), ("B", 325), ("C", 800), ("D", 1450)];
+const PAPER_UPDATES: u64 = 1450;
+
+/// Make ranked demonstrations with an agent that learns
+///
+/// Trains on the true score and records one episode each of twelve checkpoints. Leaves the episodes,
+/// all strict preferences among them (ties are left out), and the policies A, B, C and D of
+/// increasing skill to judge rewards by.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Arguments {
+    /// The environment, as pocket:breakout; `brex envs` lists them
+    #[arg(value_name = "ENV")]
+    environment: String,
+    /// The directory to write
+    #[arg(long, value_name = "DIR")]
+    out: PathBuf,
+    /// Take the checkpoints of a training that exists, from its directory
+    #[arg(long, value_name = "DIR", conflicts_with = "resume")]
+    from: Option<PathBuf>,
+    /// Go on where an earlier call was stopped
+    #[arg(long, conflicts_with = "force")]
+    resume: bool,
+    /// Replace an existing directory
+    #[arg(long)]
+    force: bool,
+    /// Episodes that each of the policies A to D is judged by
+    #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u16).range(2..))]
+    episodes: u16,
+    #[command(flatten)]
+    settings: Settings,
+}
+
+/// The update of a training that is as far in it as another is in the paper's.
+fn scaled(update: u64, updates: u64) -> u64 {
+    (update * updates).div_ceil(PAPER_UPDATES).max(1)
+}
+
+pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Outcome> {
+    let name = &arguments.environment;
+    let env = make(name).map_err(|error| BadInput::new(error.to_string()))?;
+    let spec = env.spec().clone();
+    drop(env);
+    let checkpoints = match &arguments.from {
+        Some(training) => found(training)?,
+        None => Vec::new(),
+    };
+    prepare(name, common.quiet)?;
+    let config = config(arguments, &spec)?;
+    if arguments.resume {
+        if !arguments.out.join("training").exists() {
+            let shown = arguments.out.display();
+            let problem = "nothing to go on from; start afresh without --resume";
+            return Err(BadInput::new(format!("{shown}: {problem}")).into());
+        }
+    } else {
+        let out = AtomicDir::create(&arguments.out, arguments.force)?;
+        let again = run_file("demos", name, common.seed, &config)?;
+        files::write_text(&out.path().join("run.toml"), &again)?;
+        out.commit()?;
+    }
+    let checkpoints = match &arguments.from {
+        Some(_) => checkpoints,
+        None => match trained(arguments, common, config)? {
+            Some(checkpoints) => checkpoints,
+            None => return Ok(Outcome::Done),
+        },
+    };
+    let results = record(arguments, common, &checkpoints)?;
+    results.write(&arguments.out)?;
+    if common.json {
+        print(&json_text(&results.json(name))?)?;
+    } else {
+        print(&results.text(Style::for_stdout()))?;
+        let out = arguments.out.display();
+        say(&format!(
+            "written to {out}\nnext: brex render {out}/episodes/demo-12.episode -o best.gif"
+        ));
+    }
+    if let Some(problem) = results.problem() {
+        say(&problem);
+        return Ok(Outcome::NotTrusted);
+    }
+    Ok(Outcome::Done)
+}
+
+/// The settings: half the usual steps for pocket games, because the demonstrations come from the
+/// first two fifths of them; for Atari as many as the paper's agents had.
+fn config(arguments: &Arguments, spec: &Spec) -> Result<PpoConfig, BadInput> {
+    let mut settings = arguments.settings.clone();
+    if settings.steps.is_none() {
+        let paper = PAPER_UPDATES * 9 * 128;
+        let atari = spec.name.starts_with("atari:");
+        settings.steps = Some(if atari { paper } else { 1_000_000 });
+    }
+    settings.over(spec)
+}
+
+/// Trains, or goes on training, and gives the checkpoints; none if somebody asked to stop.
+fn trained(
+    arguments: &Arguments,
+    common: &Common,
+    config: PpoConfig,
+) -> Result<Option<Vec<PathBuf>>> {
+    let (name, device) = (&arguments.environment, Device::flex());
+    let directory = arguments.out.join("training");
+    let updates = config.updates();
+    let wanted = PAPER_DEMONSTRATIONS.into_iter();
+    let wanted = wanted.chain(PAPER_POLICIES.map(|(_, update)| update));
+    let mut folder = if arguments.resume {
+        TrainingFolder::resume(&directory, || make(name), None, &device)?
+    } else {
+        let notes = Notes {
+            reward: "truth".to_owned(),
+            keep: wanted.map(|update| scaled(update, updates)).collect(),
+        };
+        let trainer = Trainer::new(config, common.seed, || make(name), None, &device)?;
+        TrainingFolder::create(&directory, false, name, trainer, notes, &[])?
+    };
+    let progress = Progress::start("train", common.quiet);
+    let ended = folder.run(&progress)?;
+    progress.finish();
+    if ended == Ended::Stopped {
+        let out = arguments.out.display();
+        say(&format!(
+            "stopped; to go on: brex demos {name} --out {out} --resume"
+        ));
+        return Ok(None);
+    }
+    found(&directory).map(Some)
+}
+
+/// The policies of a training, the earliest first.
+fn found(training: &Path) -> Result<Vec<PathBuf>> {
+    let (file, _) = TrainingFolder::peek(training)?;
+    let updates = file.config.updates();
+    if file.update < updates {
+        let shown = training.display();
+        let (at, problem) = (file.update, "finish it with brex train --resume");
+        return Err(BadInput::new(format!(
+            "{shown}: the training is at update {at} of {updates}; {problem}"
+        ))
+        .into());
+    }
+    let kept = (1..=updates).map(|update| policy_path(training, update));
+    let kept: Vec<PathBuf> = kept.filter(|path| path.exists()).collect();
+    if kept.len() < PAPER_POLICIES.len() {
+        let shown = training.display();
+        let (count, problem) = (kept.len(), "train with more --policies");
+        return Err(BadInput::new(format!(
+            "{shown}: only {count} policies were kept; {problem}"
+        ))
+        .into());
+    }
+    Ok(kept)
+}
+
+/// A checkpoint near an update of the paper's.
+fn nearest(checkpoints: &[(u64, PathBuf)], paper: u64) -> &(u64, PathBuf) {
+    let updates = checkpoints.last().map_or(1, |(update, _)| *update);
+    let wanted = scaled(paper, updates);
+    let distance = |(update, _): &&(u64, PathBuf)| update.abs_diff(wanted);
+    checkpoints
+        .iter()
+        .min_by_key(distance)
+        .unwrap_or(&checkpoints[0])
+}
+
+/// Plays the demonstrations, and judges the policies.
+fn record(arguments: &Arguments, common: &Common, checkpoints: &[PathBuf]) -> Result<Results> {
+    let env = make(&arguments.environment)?;
+    let numbered = checkpoints.iter().map(|path| {
+        let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+        (stem.parse().unwrap_or(0), path.clone())
+    });
+    let numbered: Vec<(u64, PathBuf)> = numbered.collect();
+    let progress = Progress::start("demonstrations", common.quiet);
+    let mut demonstrations = Vec::new();
+    for (index, paper) in PAPER_DEMONSTRATIONS.into_iter().enumerate() {
+        let (update, path) = nearest(&numbered, paper);
+        let agent = read_agent(path, env.as_ref())?;
+        let seed = common.seed ^ (index as u64 + 1) << 32;
+        let mut played = play(arguments, &agent, 1, seed)?;
+        let Some(episode) = played.pop() else {
+            bail!("no episode was played");
+        };
+        progress.update(index as u64 + 1, Some(12), "demonstrations");
+        demonstrations.push(Demonstration {
+            id: format!("demo-{:02}", index + 1),
+            update: *update,
+            episode,
+        });
+    }
+    progress.finish();
+    let mut judges = Vec::new();
+    for (name, paper) in PAPER_POLICIES {
+        let (update, path) = nearest(&numbered, paper);
+        let agent = read_agent(path, env.as_ref())?;
+        let episodes = usize::from(arguments.episodes);
+        let played = play(arguments, &agent, episodes, common.seed)?;
+        let file = PolicyFile::from_bytes(&std::fs::read(path)?)?;
+        judges.push(Judge::new(name, *update, file, &played));
+    }
+    Ok(Results {
+        demonstrations,
+        judges,
+    })
+}
+
+fn play(arguments: &Arguments, agent: &Agent, episodes: usize, seed: u64) -> Result<Vec<Episode>> {
+    let name = &arguments.environment;
+    interrupt::listen();
+    let going = |_| !interrupt::requested();
+    let played = play_episodes(agent, || make(name), episodes, seed, going)?;
+    let out = arguments.out.display();
+    match played {
+        Some(episodes) => Ok(episodes),
+        None => bail!("stopped; to go on: brex demos {name} --out {out} --resume"),
+    }
+}
