@@ -21,11 +21,11 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 pub(crate) const STATE: &str = "training.safetensors";
 const CURVE: &str = "curve.csv";
 const PICTURE: &str = "curve.svg";
-const EVENTS: &str = "events.out.tfevents.brex";
+const EVENTS: &str = "tensorboard/events.out.tfevents.brex";
 pub(crate) const POLICIES: &str = "policies";
 
-/// Time between saves.
-const BETWEEN_SAVES: Duration = Duration::from_secs(20);
+/// Time between saves, unless told otherwise.
+pub(crate) const BETWEEN_SAVES: Duration = Duration::from_secs(20);
 
 /// What the state file remembers beside the training itself.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -46,6 +46,7 @@ pub(crate) struct TrainingFolder {
     rows: Vec<Row>,
     events: EventFile,
     saved: Instant,
+    pub(crate) between_saves: Duration,
     began: (Instant, u64),
     _lock: File,
 }
@@ -82,8 +83,10 @@ impl TrainingFolder {
         for (name, text) in files {
             write(&out.path().join(name), text.as_bytes())?;
         }
-        let policies = out.path().join(POLICIES);
-        fs::create_dir(&policies).with_context(|| format!("{}", policies.display()))?;
+        for name in [POLICIES, "tensorboard"] {
+            let path = out.path().join(name);
+            fs::create_dir(&path).with_context(|| format!("{}", path.display()))?;
+        }
         out.commit()?;
         let lock = take_lock(directory)?;
         Ok(Self::new(
@@ -161,6 +164,7 @@ impl TrainingFolder {
             rows,
             events,
             saved: Instant::now(),
+            between_saves: BETWEEN_SAVES,
             _lock: lock,
         }
     }
@@ -195,7 +199,7 @@ impl TrainingFolder {
                 &format!("steps, {speed} a second{score}"),
             );
             self.rows.push(row);
-            if self.saved.elapsed() >= BETWEEN_SAVES {
+            if self.saved.elapsed() >= self.between_saves {
                 self.save()?;
             }
         }

@@ -7,6 +7,7 @@ mod settings;
 pub(crate) use folder::{Ended, Notes, TrainingFolder, policy_path};
 pub(crate) use settings::{Settings, run_file};
 
+use self::folder::BETWEEN_SAVES;
 use crate::args::Common;
 use crate::atari::prepare;
 use crate::exit::{BadInput, Outcome};
@@ -20,6 +21,7 @@ use brex_learn::{Device, Trainer};
 use serde_json::json;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// Train an agent by proximal policy optimisation
 ///
@@ -54,6 +56,9 @@ pub(crate) struct Arguments {
         conflicts_with = "policies"
     )]
     keep: Vec<u64>,
+    /// Save the state after so many seconds; 0 is after every update
+    #[arg(long, value_name = "SECONDS", default_value_t = BETWEEN_SAVES.as_secs())]
+    save_every: u64,
     #[command(flatten)]
     settings: Settings,
 }
@@ -81,6 +86,7 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Outcome> {
         let (out, force) = (&arguments.out, arguments.force);
         TrainingFolder::create(out, force, name, trainer, notes, &files)?
     };
+    folder.between_saves = Duration::from_secs(arguments.save_every);
     let progress = Progress::start("train", common.quiet);
     let ended = folder.run(&progress)?;
     progress.finish();
