@@ -20,6 +20,9 @@ fn help_of_every_command() {
         "reproduce coverage",
         "merge",
         "doctor",
+        "train",
+        "demos",
+        "rollout",
     ] {
         let ran = sandbox.brex(&format!("{command} --help")).expect(0);
         let name = if command.is_empty() { "brex" } else { command };

@@ -75,11 +75,11 @@ impl PpoConfig {
         }
         Self {
             steps: 2_000_000,
-            environments: 64,
+            environments: 32,
             horizon: 64,
+            minibatches: 8,
             learning_rate: 1e-3,
             clip: 0.2,
-            life_loss_ends: false,
             reward_scale: RewardScale::Running,
             ..atari
         }
