@@ -25,6 +25,7 @@ Commands:
                    steps per second of Atari games, next to ale-py's own vector environment
   bench-games      steps per second of the pocket games, next to MinAtar
   bench-nets       times of networks, next to PyTorch
+  bench-ppo        steps of PPO a second, next to Stable-Baselines3
   bench-gridworld  the time of the gridworld study, per chain and per MDP
   peers [ARGS...]  the same problems in NumPyro and nutpie, in a Python environment of its own
   help             this text
@@ -67,6 +68,15 @@ fn dispatch(words: &[String]) -> Result<()> {
         "bench-nets" => {
             expect_no_arguments(command, rest)?;
             bench_nets(&project)
+        }
+        "bench-ppo" => {
+            expect_no_arguments(command, rest)?;
+            bench_beside(
+                &project,
+                "bench-ppo",
+                "bench --workspace --bench ppo",
+                "ppo",
+            )
         }
         "bench-gridworld" => {
             expect_no_arguments(command, rest)?;
@@ -217,7 +227,7 @@ fn bench_games(project: &Project) -> Result<()> {
 }
 
 fn bench_nets(project: &Project) -> Result<()> {
-    let bench = "bench -p brex-learn --bench nets";
+    let bench = "bench --workspace --bench nets";
     bench_beside(project, "bench-nets", bench, "nets")
 }
 

@@ -14,6 +14,10 @@ use burn::tensor::{Device, Distribution, Tensor};
 
 use networks::{Autoencoder, Encoder, Nature, Pocket};
 
+/// As in the command.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// How long a measurement goes on, and the fewest calls in it.
 const ENOUGH: Duration = Duration::from_millis(300);
 const FEWEST: usize = 3;
