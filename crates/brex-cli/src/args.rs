@@ -1,8 +1,8 @@
 //! The flags of the command, as clap sees them.
 
 use crate::commands::{
-    check, coverage, demos, doctor, envs, evaluate, export, merge, quickstart, render, reproduce,
-    rollout, sample, train,
+    check, coverage, curves, demos, doctor, envs, evaluate, export, merge, quickstart, render,
+    reproduce, rollout, sample, train,
 };
 use clap::builder::styling::{AnsiColor, Styles};
 use std::path::PathBuf;
@@ -48,6 +48,7 @@ pub(crate) enum Command {
     Envs(envs::Arguments),
     Demos(demos::Arguments),
     Train(train::Arguments),
+    Curves(curves::Arguments),
     Rollout(rollout::Arguments),
     Render(render::Arguments),
     Doctor(doctor::Arguments),

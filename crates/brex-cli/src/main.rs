@@ -70,6 +70,7 @@ fn run(words: Vec<OsString>) -> Result<Outcome> {
         Command::Envs(_) => commands::envs::run(common),
         Command::Demos(arguments) => commands::demos::run(arguments, common),
         Command::Train(arguments) => commands::train::run(arguments, common),
+        Command::Curves(arguments) => commands::curves::run(arguments, common),
         Command::Rollout(arguments) => commands::rollout::run(arguments, common),
         Command::Render(arguments) => commands::render::run(arguments, common),
         Command::Doctor(arguments) => commands::doctor::run(arguments, common),

@@ -22,6 +22,7 @@ fn help_of_every_command() {
         "doctor",
         "train",
         "demos",
+        "curves",
         "rollout",
     ] {
         let ran = sandbox.brex(&format!("{command} --help")).expect(0);

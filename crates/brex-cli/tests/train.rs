@@ -44,13 +44,26 @@ fn the_same_seed_gives_the_same_bytes_on_any_number_of_threads() {
         .count();
     assert_eq!(kept, 10);
     assert_eq!(sandbox.read("a/curve.csv").lines().count(), 11);
-    assert!(
-        sandbox
-            .read("a/curve.svg")
-            .contains("Learning pocket:breakout")
-    );
+    assert!(sandbox.read("a/curve.svg").contains("pocket:breakout"));
     let events = std::fs::read(sandbox.path("a/tensorboard/events.out.tfevents.brex"));
     assert!(events.unwrap().len() > 1000);
+}
+
+#[test]
+fn curves_of_several_trainings_make_one_picture() {
+    let sandbox = Sandbox::new();
+    for seed in [0, 1] {
+        let words = format!("{SMALL} --out {seed} --seed {seed}");
+        sandbox.brex(&words).expect(0);
+    }
+    let result = sandbox.brex("curves 0 1 -o c.svg --json").expect(0).json();
+    assert_eq!(result["trainings"][1]["seed"], 1);
+    let picture = sandbox.read("c.svg");
+    for part in ["pocket:breakout", "seed 0", "seed 1", "good", "random"] {
+        assert!(picture.contains(part), "{part}");
+    }
+    sandbox.brex("curves 0 1 -o c.svg").expect(2);
+    sandbox.brex("curves 2 -o d.svg").expect(2);
 }
 
 #[test]

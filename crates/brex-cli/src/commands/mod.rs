@@ -3,6 +3,7 @@
 
 pub(crate) mod check;
 pub(crate) mod coverage;
+pub(crate) mod curves;
 pub(crate) mod demos;
 pub(crate) mod doctor;
 pub(crate) mod envs;

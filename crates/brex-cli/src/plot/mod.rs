@@ -3,10 +3,11 @@
 //!
 //! The parts, from the bottom up: `canvas` (shapes), `font` (text widths), `scale` (values to
 //! pixels, round ticks), `frame` (axes, titles, legends), `density` (outlines), and the figures
-//! themselves, `ridgeline`, `chart` and `panels`.
+//! themselves, `ridgeline`, `chart`, `panels` and `curves`.
 
 mod canvas;
 mod chart;
+mod curves;
 mod density;
 mod font;
 mod frame;
@@ -18,6 +19,7 @@ mod ridgeline;
 mod scale;
 
 pub(crate) use chart::{Chart, Reading, Series};
+pub(crate) use curves::{CurvePanel, Curves};
 pub(crate) use panels::{Panel, PanelSeries, Panels};
 pub(crate) use ridgeline::{DrawnBound, Ridge, Ridgeline};
 

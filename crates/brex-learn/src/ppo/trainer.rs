@@ -143,6 +143,11 @@ impl Trainer {
         &self.config
     }
 
+    /// The seed.
+    pub fn seed(&self) -> u64 {
+        self.seed
+    }
+
     /// How many updates were made.
     pub fn updates(&self) -> u64 {
         self.update

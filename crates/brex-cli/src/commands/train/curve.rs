@@ -3,7 +3,7 @@
 //! The CSV holds nothing that depends on the clock, so that the same seed gives the same bytes.
 
 use crate::exit::BadInput;
-use crate::plot::{Chart, Reading, Series};
+use crate::plot::{CurvePanel, Curves};
 use anyhow::Result;
 use brex_learn::UpdateReport;
 use brex_store::EventFile;
@@ -141,33 +141,25 @@ pub(crate) fn add_to_events(events: &mut EventFile, row: &Row, seconds: f64) {
     events.scalars(seconds, row.steps, &values);
 }
 
-/// The mean score of recent episodes over steps, as SVG.
-pub(crate) fn picture(environment: &str, rows: &[Row]) -> String {
-    // More points than these cannot be told apart.
+/// The mean score of recent episodes over millions of steps, thinned to what can be told apart.
+pub(crate) fn points(rows: &[Row]) -> Vec<(f64, f64)> {
     let every = rows.len().div_ceil(300).max(1);
     let chosen = rows.iter().enumerate();
     let chosen = chosen.filter(|(index, _)| index % every == 0 || index + 1 == rows.len());
-    let readings = chosen.filter_map(|(_, row)| {
-        let score = row.score()?;
-        Some(Reading {
-            x: row.steps as f64,
-            y: score,
-            low: score,
-            high: score,
-        })
-    });
-    let series = Series {
-        name: "mean score of the last 100 episodes".to_owned(),
-        readings: readings.collect(),
+    chosen
+        .filter_map(|(_, row)| Some((row.steps as f64 / 1e6, row.score()?)))
+        .collect()
+}
+
+/// Curves of trainings, as SVG.
+pub(crate) fn picture(title: &str, panels: Vec<CurvePanel>) -> String {
+    let curves = Curves {
+        title: title.to_owned(),
+        x_name: "million steps".to_owned(),
+        y_name: "mean score of the last 100 episodes".to_owned(),
+        panels,
     };
-    let chart = Chart {
-        title: format!("Learning {environment}"),
-        x_name: "steps".to_owned(),
-        y_name: "score".to_owned(),
-        series: vec![series],
-        diagonal: None,
-    };
-    chart.draw()
+    curves.draw()
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@ use super::curve::{self, Row};
 use crate::exit::BadInput;
 use crate::interrupt;
 use crate::numbers;
+use crate::plot::CurvePanel;
 use crate::progress::Progress;
 use crate::units::take_lock;
 use anyhow::{Context, Result};
@@ -125,11 +126,7 @@ impl TrainingFolder {
         let lock = take_lock(directory)?;
         let (file, notes) = Self::peek(directory)?;
         let (environment, update) = (file.environment.clone(), file.update);
-        let path = directory.join(CURVE);
-        let text = fs::read_to_string(&path);
-        let text = text.with_context(|| format!("{}: cannot read", path.display()))?;
-        let rows = curve::from_csv(&text, update);
-        let rows = rows.map_err(|e| BadInput::new(format!("{}: {e}", path.display())))?;
+        let rows = read_curve(directory, update)?;
         let trainer = file.resume(make, reward, device);
         let trainer = trainer
             .map_err(|e| BadInput::new(format!("{}: {e}", directory.join(STATE).display())))?;
@@ -214,19 +211,35 @@ impl TrainingFolder {
         (made * self.trainer.config().batch() as u64) as f64 / start.elapsed().as_secs_f64()
     }
 
+    fn picture(&self) -> String {
+        let name = format!("seed {}", self.trainer.seed());
+        let panel = CurvePanel {
+            title: self.environment.clone(),
+            curves: vec![(name, curve::points(&self.rows))],
+            levels: Vec::new(),
+        };
+        curve::picture("Learning to play", vec![panel])
+    }
+
     /// The curve is written first: it may be longer than the state says, never shorter.
     fn save(&mut self) -> Result<()> {
         let write = |name: &str, bytes: &[u8]| write(&self.directory.join(name), bytes);
         write(CURVE, curve::to_csv(&self.rows).as_bytes())?;
         write(EVENTS, self.events.as_bytes())?;
-        write(
-            PICTURE,
-            curve::picture(&self.environment, &self.rows).as_bytes(),
-        )?;
+        write(PICTURE, self.picture().as_bytes())?;
         write(STATE, &state_of(&self.trainer, &self.notes)?)?;
         self.saved = Instant::now();
         Ok(())
     }
+}
+
+/// The learning curve in a folder, up to an update.
+pub(crate) fn read_curve(directory: &Path, update: u64) -> Result<Vec<Row>> {
+    let path = directory.join(CURVE);
+    let text = fs::read_to_string(&path);
+    let text = text.with_context(|| format!("{}: cannot read", path.display()))?;
+    let rows = curve::from_csv(&text, update);
+    Ok(rows.map_err(|e| BadInput::new(format!("{}: {e}", path.display())))?)
 }
 
 fn state_of(trainer: &Trainer, notes: &Notes) -> Result<Vec<u8>> {

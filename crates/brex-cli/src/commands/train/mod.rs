@@ -1,10 +1,10 @@
 //! `brex train`: an agent learns to play.
 
-mod curve;
+pub(crate) mod curve;
 mod folder;
 mod settings;
 
-pub(crate) use folder::{Ended, Notes, TrainingFolder, policy_path};
+pub(crate) use folder::{Ended, Notes, TrainingFolder, policy_path, read_curve};
 pub(crate) use settings::{Settings, run_file};
 
 use self::folder::BETWEEN_SAVES;
