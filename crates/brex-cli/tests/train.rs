@@ -1,7 +1,5 @@
 //! `brex train`, `rollout --policy FILE` and `demos` on the real binary.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on should fail")]
-
 mod common;
 
 use common::Sandbox;
