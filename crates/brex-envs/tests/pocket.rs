@@ -10,7 +10,7 @@ use std::collections::HashMap;
 const GOLDEN: &[(&str, u32, u64)] = &[
     ("pocket:breakout", 1, 0x052c_9db1_6a01_5722),
     ("pocket:space-invaders", 1, 0x6e1a_489b_a478_a4a0),
-    ("pocket:seaquest", 1, 0x3737_1fb5_0ffa_f315),
+    ("pocket:seaquest", 2, 0xc845_a461_d2f0_d97c),
     ("pocket:beam-rider", 1, 0xa753_4818_1980_de23),
     ("pocket:enduro", 1, 0x710e_2677_bb37_178c),
 ];

@@ -1,9 +1,9 @@
 //! Seaquest: dive for divers among fish and hostile submarines, and be back before the air is used.
 //!
 //! Nothing reaches the surface, so that idling there is safe for ever and worth nothing. Below it,
-//! fish are quick points and divers are slow ones that pay only when they are brought home. The sun
-//! moves only while the submarine is under water, and there are many lives: good and bad divers
-//! have days of about one length. Positions of what swims are in eighths of a pixel; the rest are
+//! fish are quick points and divers are slow ones that pay only when they are brought home, but then
+//! far more. The sun moves only while the submarine is under water, so a day is the same for all who
+//! live to see its end. Positions of what swims are in eighths of a pixel; the rest are
 //! pixels.
 
 mod picture;
@@ -18,13 +18,15 @@ use crate::GameRandom;
 use swimmers::{Kind, Lane, lane_row};
 
 /// Submarines at the start.
-const LIVES: u32 = 9;
+const LIVES: u32 = 4;
 /// Steps under water that make a day, which is an episode.
 const DAY: i32 = 400;
 /// Steps that the air of a dive lasts.
-const AIR: i32 = 144;
+const AIR: i32 = 96;
 /// Divers of a full load.
 const LOAD: i32 = 6;
+/// Points for each diver who is brought home.
+const HOME: i32 = 15;
 /// Lanes in which fish, submarines and divers swim.
 const LANES: usize = 4;
 /// From this row on the submarine is under water and uses air.
@@ -98,13 +100,9 @@ impl Seaquest {
         }
     }
 
-    /// What coming to the surface pays. Each diver counts for more than the one before.
+    /// What coming to the surface pays, beside the air.
     fn come_home(&mut self) -> i32 {
-        if self.aboard == 0 {
-            self.lose_life();
-            return 0;
-        }
-        let mut points = self.aboard * (self.aboard + 1) * self.wave;
+        let mut points = HOME * self.aboard * self.wave;
         if self.aboard == LOAD {
             points += self.air / 8;
             self.wave += 1;
@@ -176,7 +174,7 @@ impl Seaquest {
 
 impl Game for Seaquest {
     const NAME: &'static str = "pocket:seaquest";
-    const VERSION: u32 = 1;
+    const VERSION: u32 = 2;
     const ACTIONS: &'static [&'static str] = &["noop", "up", "down", "left", "right", "fire"];
     const STEP_LIMIT: usize = 4500;
 

@@ -6,7 +6,7 @@ use crate::GameRandom;
 use rand::RngExt;
 
 /// Air that is kept in hand for the way up.
-const RESERVE: i32 = 60;
+const RESERVE: i32 = 40;
 /// Columns within which something hostile matters.
 const NEAR: i32 = 9;
 

@@ -133,26 +133,25 @@ fn air_lasts_a_dive() {
 }
 
 #[test]
-fn coming_home_without_a_diver_costs_a_life() {
+fn coming_home_without_a_diver_brings_air_and_nothing_else() {
     let mut game = empty_sea();
-    play(&mut game, DOWN, UNDER as usize - 1);
-    play(&mut game, UP, 5);
-    assert_eq!(game.lives, LIVES, "that was no dive");
     play(&mut game, DOWN, UNDER as usize);
+    assert_eq!((game.air, game.diving), (AIR - 1, true));
     assert_eq!(play(&mut game, UP, UNDER as usize), 0);
-    assert_eq!((game.lives, game.y, game.diving), (LIVES - 1, 0, false));
+    assert_eq!((game.air, game.y, game.diving), (AIR, 0, false));
+    assert_eq!((game.lives, game.wave), (LIVES, 1));
 }
 
 #[test]
 fn coming_home_pays() {
     let mut game = in_lane(0);
     (game.aboard, game.wave) = (4, 2);
-    assert_eq!(play(&mut game, UP, 10), 4 * 5 * 2);
+    assert_eq!(play(&mut game, UP, 10), 4 * 15 * 2);
     assert_eq!((game.aboard, game.wave, game.diving), (0, 2, false));
     let mut game = in_lane(0);
     (game.aboard, game.wave, game.air) = (LOAD, 2, 83);
     // Three of the four steps up cost air.
-    assert_eq!(play(&mut game, UP, 10), 6 * 7 * 2 + 80 / 8);
+    assert_eq!(play(&mut game, UP, 10), 6 * 15 * 2 + 80 / 8);
     assert_eq!((game.aboard, game.wave, game.diving), (0, 3, false));
     assert_eq!((game.air, game.lives), (AIR, LIVES));
 }
