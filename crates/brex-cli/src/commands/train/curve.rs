@@ -111,7 +111,8 @@ pub(crate) fn from_csv(text: &str, until: u64) -> Result<Vec<Row>, BadInput> {
         ));
     };
     let mut rows = Vec::new();
-    for (index, line) in rest.lines().enumerate() {
+    let wanted = usize::try_from(until).unwrap_or(usize::MAX);
+    for (index, line) in rest.lines().enumerate().take(wanted) {
         let row = Row::parse(line).filter(|row| row.update == index as u64 + 1);
         let Some(row) = row else {
             let line = index + 2;
@@ -120,9 +121,6 @@ pub(crate) fn from_csv(text: &str, until: u64) -> Result<Vec<Row>, BadInput> {
                 index + 1
             )));
         };
-        if row.update > until {
-            break;
-        }
         rows.push(row);
     }
     if (rows.len() as u64) < until {
