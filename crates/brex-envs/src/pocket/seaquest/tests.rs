@@ -225,9 +225,9 @@ proptest! {
             prop_assert!((0..=RIGHTMOST).contains(&game.x) && (0..=DEEPEST).contains(&game.y));
             let home = i32::from(diving && !game.diving);
             prop_assert!((0..=1).contains(&(game.day - day)));
-            let most = 2 * wave + home * ((LOAD + 1) * LOAD * wave + AIR / 8);
+            let most = 2 * wave + home * (HOME * LOAD * wave + AIR / 8);
             prop_assert!((0..=most).contains(&points));
-            prop_assert!(game.wave == wave || (home == 1 && points >= (LOAD + 1) * LOAD * wave));
+            prop_assert!(game.wave == wave || (home == 1 && points >= HOME * LOAD * wave));
         }
     }
 }
