@@ -146,6 +146,17 @@ pub(crate) fn percent(share: f64) -> String {
     format!("{text} %")
 }
 
+/// The mean, and the standard deviation if there are two values at least.
+pub(crate) fn mean_and_sd(values: &[f64]) -> (f64, Option<f64>) {
+    let count = values.len() as f64;
+    let mean = values.iter().sum::<f64>() / count;
+    let squares: f64 = values.iter().map(|v| (v - mean) * (v - mean)).sum();
+    (
+        mean,
+        (values.len() > 1).then(|| (squares / (count - 1.0)).sqrt()),
+    )
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

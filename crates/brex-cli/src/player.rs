@@ -2,7 +2,8 @@
 
 use crate::exit::BadInput;
 use anyhow::Result;
-use brex_envs::{Environment, Script};
+use brex_core::Episode;
+use brex_envs::{EnvError, Environment, Script, game_random, record};
 use brex_learn::{Agent, Device, PolicyFile};
 use std::path::{Path, PathBuf};
 
@@ -38,18 +39,41 @@ impl Player {
     }
 }
 
-/// Refuses a script that an environment does not have.
-pub(crate) fn check_script(env: &dyn Environment, script: Script) -> Result<(), BadInput> {
-    if env.scripts().contains(&script) {
-        return Ok(());
+/// Who plays, ready to.
+pub(crate) enum Ready {
+    Script(Script),
+    Agent(Box<Agent>),
+}
+
+impl Player {
+    /// Refuses a script that an environment does not have, or a policy of another one.
+    pub(crate) fn ready(&self, env: &dyn Environment) -> Result<Ready, BadInput> {
+        let script = match self {
+            Self::Script(script) => *script,
+            Self::File(path) => return Ok(Ready::Agent(Box::new(read_agent(path, env)?))),
+        };
+        if env.scripts().contains(&script) {
+            return Ok(Ready::Script(script));
+        }
+        let known: Vec<&str> = env.scripts().iter().map(|script| script.name()).collect();
+        Err(BadInput::new(format!(
+            "{} has no policy {:?}; there are {}, and what brex train leaves",
+            env.spec().name,
+            script.name(),
+            known.join(", ")
+        )))
     }
-    let known: Vec<&str> = env.scripts().iter().map(|script| script.name()).collect();
-    Err(BadInput::new(format!(
-        "{} has no policy {:?}; there are {}, and what brex train leaves",
-        env.spec().name,
-        script.name(),
-        known.join(", ")
-    )))
+}
+
+/// An episode that a script plays; `seeds` are those of the world and of the player.
+pub(crate) fn script_episode(
+    env: &mut dyn Environment,
+    script: Script,
+    seeds: (u64, u64),
+) -> Result<Episode, EnvError> {
+    let mut random = game_random(seeds.1);
+    let act = |env: &dyn Environment, _: &[u8]| env.scripted(script, &mut random).unwrap_or(0);
+    record(env, seeds.0, act, |_| {})
 }
 
 /// Reads a policy that plays in an environment.

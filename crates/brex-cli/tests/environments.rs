@@ -144,3 +144,26 @@ fn what_does_not_exist_is_named() {
     refused(sandbox.brex("render none.episode -o a.gif"), "none.episode");
     assert!(sandbox.files().is_empty());
 }
+
+#[test]
+fn a_film_is_made_by_ffmpeg_or_the_lack_of_it_is_named() {
+    let sandbox = Sandbox::new();
+    let play = "rollout pocket:enduro --policy noop --episodes 1 --out a --quiet";
+    sandbox.brex(play).expect(0);
+    let words = "render a/000000.episode -o film.mp4 --every 50 --scale 3";
+    let missing = sandbox.command(words).env("PATH", "").output().unwrap();
+    let missing = Ran::from(missing).expect(1);
+    let part = "an .mp4 needs ffmpeg, which is not installed";
+    assert!(missing.stderr.contains(part), "{}", missing.stderr);
+    assert!(!sandbox.path("film.mp4").exists());
+    let ffmpeg = std::process::Command::new("ffmpeg")
+        .arg("-version")
+        .output();
+    if ffmpeg.is_err() {
+        eprintln!("skipped: there is no ffmpeg");
+        return;
+    }
+    sandbox.brex(words).expect(0);
+    let film = std::fs::read(sandbox.path("film.mp4")).unwrap();
+    assert_eq!(&film[4..8], b"ftyp", "the mark of an MP4 file");
+}

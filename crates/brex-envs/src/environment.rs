@@ -78,6 +78,24 @@ impl Spec {
         self.stack * self.height * self.width
     }
 
+    /// Refuses a buffer for `count` observations of another size.
+    pub(crate) fn check_buffer(&self, buffer: &[u8], count: usize) -> Result<(), EnvError> {
+        let (found, expected) = (buffer.len(), count * self.observation_len());
+        if found == expected {
+            return Ok(());
+        }
+        Err(EnvError::Buffer {
+            name: self.name.to_owned(),
+            found,
+            expected,
+        })
+    }
+
+    /// Whether this is an emulated Atari game: large frames, slow steps, a process each.
+    pub fn is_atari(&self) -> bool {
+        self.name.starts_with("atari:")
+    }
+
     /// Blackens the rows that show score and lives.
     ///
     /// # Panics

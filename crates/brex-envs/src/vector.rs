@@ -138,16 +138,10 @@ impl VectorEnv {
         self.slots.len()
     }
 
+    /// The size of one observation, if `observations` holds one for each environment.
     fn check(&self, observations: &[u8]) -> Result<usize, EnvError> {
-        let each = self.spec.observation_len();
-        if observations.len() == each * self.slots.len() {
-            return Ok(each);
-        }
-        Err(EnvError::Buffer {
-            name: self.spec.name.to_owned(),
-            found: observations.len(),
-            expected: each * self.slots.len(),
-        })
+        self.spec.check_buffer(observations, self.slots.len())?;
+        Ok(self.spec.observation_len())
     }
 
     /// Begins an episode in every environment and writes the first observations, one after another.

@@ -130,7 +130,7 @@ impl Adam {
         learning_rate: f64,
     ) -> (M, f64) {
         self.steps += 1;
-        let (values, norm) = self.gather(&module, gradients);
+        let (values, norm) = gathered(&module, gradients);
         let scale = match self.config.max_norm {
             Some(max) if norm > f64::from(max) => (f64::from(max) / (norm + 1e-6)) as f32,
             _ => 1.0,
@@ -148,45 +148,44 @@ impl Adam {
         };
         (module.map(&mut mover), norm)
     }
+}
 
-    /// The gradients as arrays, and the norm of all of them.
-    fn gather<M: Module>(
-        &self,
-        module: &M,
+/// The gradients as arrays, and the norm of all of them.
+fn gathered<M: Module>(
+    module: &M,
+    gradients: GradientsParams,
+) -> (BTreeMap<String, Vec<f32>>, f64) {
+    struct Gatherer {
+        path: Path,
         gradients: GradientsParams,
-    ) -> (BTreeMap<String, Vec<f32>>, f64) {
-        struct Gatherer {
-            path: Path,
-            gradients: GradientsParams,
-            values: BTreeMap<String, Vec<f32>>,
-            squares: f64,
-        }
-        impl burn::module::ModuleVisitor for Gatherer {
-            fn enter_module(&mut self, name: &str, _: &str) {
-                self.path.enter(name);
-            }
-
-            fn exit_module(&mut self, _: &str, _: &str) {
-                self.path.leave();
-            }
-
-            fn visit_float<const D: usize>(&mut self, param: &Param<Tensor<D>>) {
-                if let Some(gradient) = self.gradients.remove::<D>(param.id) {
-                    let values = values_of(gradient);
-                    self.squares += sum_of_squares(&values);
-                    self.values.insert(self.path.name(), values);
-                }
-            }
-        }
-        let mut gatherer = Gatherer {
-            path: Path::default(),
-            gradients,
-            values: BTreeMap::new(),
-            squares: 0.0,
-        };
-        module.visit(&mut gatherer);
-        (gatherer.values, gatherer.squares.sqrt())
+        values: BTreeMap<String, Vec<f32>>,
+        squares: f64,
     }
+    impl burn::module::ModuleVisitor for Gatherer {
+        fn enter_module(&mut self, name: &str, _: &str) {
+            self.path.enter(name);
+        }
+
+        fn exit_module(&mut self, _: &str, _: &str) {
+            self.path.leave();
+        }
+
+        fn visit_float<const D: usize>(&mut self, param: &Param<Tensor<D>>) {
+            if let Some(gradient) = self.gradients.remove::<D>(param.id) {
+                let values = values_of(gradient);
+                self.squares += sum_of_squares(&values);
+                self.values.insert(self.path.name(), values);
+            }
+        }
+    }
+    let mut gatherer = Gatherer {
+        path: Path::default(),
+        gradients,
+        values: BTreeMap::new(),
+        squares: 0.0,
+    };
+    module.visit(&mut gatherer);
+    (gatherer.values, gatherer.squares.sqrt())
 }
 
 /// In lanes of sixteen, each summed in single precision over short stretches only.

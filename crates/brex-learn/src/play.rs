@@ -8,14 +8,10 @@ use rand::{Rng, RngExt};
 use rayon::prelude::*;
 
 /// Episodes played side by side. What a network gives for an observation may depend, in its last
-/// digit, on how many there are; so this number does not depend on the machine. Large frames come
-/// from emulators, each a process of its own.
+/// digit, on how many there are; so this number does not depend on the machine. Each emulator is a
+/// process of its own.
 fn together(spec: &Spec) -> usize {
-    if spec.height * spec.width > 2500 {
-        8
-    } else {
-        32
-    }
+    if spec.is_atari() { 8 } else { 32 }
 }
 
 /// An episode that is being played.
@@ -27,15 +23,14 @@ struct Running {
 }
 
 /// Plays episodes and records them. Each has a seed of its own, drawn from `seed` and its place;
-/// `done` is called with the number of finished episodes and says whether to go on.
-///
-/// None is given if `done` said stop.
+/// `goes_on` is called before every step with the number of finished episodes, and says whether to go
+/// on. None is given if it said stop.
 pub fn play_episodes(
     agent: &Agent,
     make: impl Fn() -> Result<Box<dyn Environment>, EnvError>,
     episodes: usize,
     seed: u64,
-    mut done: impl FnMut(usize) -> bool,
+    mut goes_on: impl FnMut(usize) -> bool,
 ) -> Result<Option<Vec<Episode>>, EnvError> {
     let mut idle = vec![make()?];
     let together = together(idle[0].spec()).min(episodes);
@@ -46,6 +41,9 @@ pub fn play_episodes(
     let mut played: Vec<Option<Episode>> = vec![None; episodes];
     let (mut begun, mut finished) = (0, 0);
     while finished < episodes {
+        if !goes_on(finished) {
+            return Ok(None);
+        }
         // An environment goes to the next episode when its own is over.
         while begun < episodes
             && let Some(env) = idle.pop()
@@ -53,13 +51,14 @@ pub fn play_episodes(
             running.push(Running::begin(env, seed, begun)?);
             begun += 1;
         }
+        let places = running.iter_mut().map(|r| r.random.random::<f64>());
+        let places: Vec<f64> = places.collect();
         let seen: Vec<&[u8]> = running.iter().map(|r| r.recorder.observation()).collect();
-        let places = running.iter().map(|r| r.random.clone().random::<f64>());
-        let actions = agent.act_at(&seen, &places.collect::<Vec<f64>>()).actions;
+        let actions = agent.act_at(&seen, &places).actions;
         let steps: Vec<Option<Episode>> = running
             .par_iter_mut()
             .zip(actions)
-            .map(|(running, action)| running.step(action))
+            .map(|(run, action)| run.recorder.step(run.env.as_mut(), action))
             .collect::<Result<_, EnvError>>()?;
         let mut still = Vec::with_capacity(together);
         for (run, episode) in running.into_iter().zip(steps) {
@@ -70,9 +69,6 @@ pub fn play_episodes(
             played[run.index] = Some(episode);
             idle.push(run.env);
             finished += 1;
-            if !done(finished) {
-                return Ok(None);
-            }
         }
         running = still;
     }
@@ -89,11 +85,5 @@ impl Running {
             env,
             random: stream(player, "player", 0),
         })
-    }
-
-    fn step(&mut self, action: usize) -> Result<Option<Episode>, EnvError> {
-        // The number that chose the action is used up.
-        self.random.random::<f64>();
-        self.recorder.step(self.env.as_mut(), action)
     }
 }

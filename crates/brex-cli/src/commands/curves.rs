@@ -4,11 +4,12 @@ use crate::args::Common;
 use crate::commands::train::{TrainingFolder, curve, read_curve};
 use crate::exit::{BadInput, Outcome};
 use crate::numbers;
+use crate::player::script_episode;
 use crate::plot::{CurvePanel, PlotFormat};
 use crate::table::Table;
 use crate::terminal::{Style, json_text, print};
 use anyhow::Result;
-use brex_envs::{EnvError, Script, game_random, make, record};
+use brex_envs::{EnvError, Script, make};
 use brex_store::{StoreError, write_atomic};
 use rayon::prelude::*;
 use serde_json::{Value, json};
@@ -116,11 +117,7 @@ fn levels(environment: &str) -> Result<Vec<(String, f64)>> {
             .into_par_iter()
             .map(|seed| {
                 let mut env = make(environment)?;
-                let mut random = game_random(seed);
-                let act = |env: &dyn brex_envs::Environment, _: &[u8]| {
-                    env.scripted(script, &mut random).unwrap_or(0)
-                };
-                Ok(record(env.as_mut(), seed, act, |_| {})?.score)
+                Ok(script_episode(env.as_mut(), script, (seed, seed))?.score)
             })
             .collect();
         scores.map(|scores| scores.iter().sum::<f64>() / EPISODES as f64)

@@ -5,13 +5,13 @@ use crate::atari::prepare;
 use crate::exit::{BadInput, Outcome};
 use crate::interrupt;
 use crate::numbers;
-use crate::player::{Player, check_script, read_agent};
+use crate::player::{Player, Ready, script_episode};
 use crate::progress::Progress;
 use crate::table::Table;
 use crate::terminal::{Style, json_text, print};
 use anyhow::{Result, bail};
 use brex_core::{Episode, stream};
-use brex_envs::{EnvError, Environment, Script, game_random, make, record};
+use brex_envs::{EnvError, Environment, Script, make};
 use brex_learn::{Agent, play_episodes};
 use brex_store::{AtomicDir, write_episode};
 use rand::Rng;
@@ -45,19 +45,16 @@ pub(crate) struct Arguments {
 
 pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Outcome> {
     let env = make(&arguments.environment).map_err(|error| BadInput::new(error.to_string()))?;
-    let policy = match &arguments.policy {
-        Player::Script(script) => check_script(env.as_ref(), *script).map(|()| Err(*script))?,
-        Player::File(path) => Ok(read_agent(path, env.as_ref())?),
-    };
+    let player = arguments.policy.ready(env.as_ref())?;
     drop(env);
     prepare(&arguments.environment, common.quiet)?;
     let out = match &arguments.out {
         Some(path) => Some(AtomicDir::create(path, arguments.force)?),
         None => None,
     };
-    let episodes = match &policy {
-        Ok(agent) => play_agent(arguments, agent, common)?,
-        Err(script) => play_script(arguments, *script, common)?,
+    let episodes = match &player {
+        Ready::Script(script) => play_script(arguments, *script, common)?,
+        Ready::Agent(agent) => play_agent(arguments, agent, common)?,
     };
     if let Some(out) = out {
         for (index, episode) in episodes.iter().enumerate() {
@@ -138,15 +135,16 @@ fn play_one(
         Some(env) => env,
         None => spare.insert(make(&arguments.environment)?),
     };
-    let mut random = game_random(player);
-    let act = |env: &dyn Environment, _: &[u8]| env.scripted(script, &mut random).unwrap_or(0);
-    record(env.as_mut(), world, act, |_| {})
+    script_episode(env.as_mut(), script, (world, player))
 }
 
 fn report(arguments: &Arguments, common: &Common, episodes: &[Episode]) -> Result<()> {
     let scores: Vec<f64> = episodes.iter().map(|episode| episode.score).collect();
     let lengths: Vec<f64> = episodes.iter().map(|e| e.actions.len() as f64).collect();
-    let (score, length) = (mean_and_sd(&scores), mean_and_sd(&lengths));
+    let (score, length) = (
+        numbers::mean_and_sd(&scores),
+        numbers::mean_and_sd(&lengths),
+    );
     if common.json {
         let result = json!({
             "environment": arguments.environment,
@@ -188,15 +186,4 @@ fn report(arguments: &Arguments, common: &Common, episodes: &[Episode]) -> Resul
     }
     print(&text)?;
     Ok(())
-}
-
-/// The mean, and the standard deviation if there are two values at least.
-fn mean_and_sd(values: &[f64]) -> (f64, Option<f64>) {
-    let count = values.len() as f64;
-    let mean = values.iter().sum::<f64>() / count;
-    let squares: f64 = values.iter().map(|v| (v - mean) * (v - mean)).sum();
-    (
-        mean,
-        (values.len() > 1).then(|| (squares / (count - 1.0)).sqrt()),
-    )
 }

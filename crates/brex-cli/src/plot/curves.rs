@@ -62,6 +62,15 @@ fn stroke(index: usize) -> Stroke {
 }
 
 impl CurvePanel {
+    /// Whether a label at a height is further from the curves at their start than at their end.
+    fn is_clearer_at_the_start(&self, height: f64) -> bool {
+        let distance = |point: &(f64, f64)| (point.1 - height).abs();
+        let all = || self.curves.iter().map(|(_, points)| points);
+        let start = all().filter_map(|points| points.first().map(distance));
+        let end = all().filter_map(|points| points.last().map(distance));
+        start.fold(f64::INFINITY, f64::min) > end.fold(f64::INFINITY, f64::min)
+    }
+
     fn draw(&self, canvas: &mut Canvas, at: (f64, f64), (x_name, y_name): (&str, &str)) {
         let points = || self.curves.iter().flat_map(|(_, points)| points);
         let last = points().map(|point| point.0).fold(1.0, f64::max);
@@ -93,8 +102,12 @@ impl CurvePanel {
             let y = y_scale.pixel(*height);
             let ends = ((area.left, y), (area.right, y));
             canvas.line(ends.0, ends.1, Stroke::dashed(frame::MUTED, 1.2));
-            let style = frame::anchored(frame::NOTE, Anchor::End);
-            canvas.text((area.right - 4.0, y - 5.0), name, style);
+            let (x, anchor) = if self.is_clearer_at_the_start(*height) {
+                (area.left + 6.0, Anchor::Start)
+            } else {
+                (area.right - 4.0, Anchor::End)
+            };
+            canvas.text((x, y - 5.0), name, frame::anchored(frame::NOTE, anchor));
         }
     }
 }

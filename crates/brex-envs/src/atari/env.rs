@@ -69,18 +69,6 @@ impl AtariEnv {
         }
     }
 
-    fn check(&self, observation: &[u8]) -> Result<(), EnvError> {
-        let (found, expected) = (observation.len(), STACK * PIXELS);
-        if found == expected {
-            return Ok(());
-        }
-        Err(EnvError::Buffer {
-            name: self.spec.name.to_owned(),
-            found,
-            expected,
-        })
-    }
-
     /// Asks the worker, which is started if there is none. After a failure there is none.
     fn ask(&mut self, request: Request) -> Result<Outcome, AtariError> {
         let mut worker = match self.worker.take() {
@@ -119,7 +107,7 @@ impl Environment for AtariEnv {
     }
 
     fn reset(&mut self, seed: u64, observation: &mut [u8]) -> Result<Info, EnvError> {
-        self.check(observation)?;
+        self.spec.check_buffer(observation, 1)?;
         self.episode = None;
         let outcome = self.ask(Request::Reset(noops(seed)))?;
         let mut frames = vec![0; STACK * PIXELS];
@@ -138,7 +126,7 @@ impl Environment for AtariEnv {
     }
 
     fn step(&mut self, action: usize, observation: &mut [u8]) -> Result<Step, EnvError> {
-        self.check(observation)?;
+        self.spec.check_buffer(observation, 1)?;
         let actions = self.spec.actions.len();
         let name = || self.spec.name.to_owned();
         let known = u8::try_from(action).ok();

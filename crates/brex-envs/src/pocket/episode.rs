@@ -44,18 +44,6 @@ impl<G: Game> PocketEnv<G> {
             episode: None,
         }
     }
-
-    fn check(&self, observation: &[u8]) -> Result<(), EnvError> {
-        let (found, expected) = (observation.len(), STACK * PIXELS);
-        if found == expected {
-            return Ok(());
-        }
-        Err(EnvError::Buffer {
-            name: self.spec.name.to_owned(),
-            found,
-            expected,
-        })
-    }
 }
 
 impl<G: Game> Episode<G> {
@@ -79,7 +67,7 @@ impl<G: Game> Environment for PocketEnv<G> {
     }
 
     fn reset(&mut self, seed: u64, observation: &mut [u8]) -> Result<Info, EnvError> {
-        self.check(observation)?;
+        self.spec.check_buffer(observation, 1)?;
         let mut episode = Episode {
             game: G::new(game_random(seed)),
             score: 0,
@@ -99,7 +87,7 @@ impl<G: Game> Environment for PocketEnv<G> {
     }
 
     fn step(&mut self, action: usize, observation: &mut [u8]) -> Result<Step, EnvError> {
-        self.check(observation)?;
+        self.spec.check_buffer(observation, 1)?;
         if action >= G::ACTIONS.len() {
             return Err(EnvError::UnknownAction {
                 name: self.spec.name.to_owned(),

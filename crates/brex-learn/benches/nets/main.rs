@@ -12,7 +12,7 @@ use burn::module::Module;
 use burn::optim::GradientsParams;
 use burn::tensor::{Device, Distribution, Tensor};
 
-use networks::{Autoencoder, Encoder, Nature, Pocket};
+use networks::{Autoencoder, Encoder, policy};
 
 /// As in the command.
 #[global_allocator]
@@ -88,18 +88,25 @@ fn case(name: &str) -> Result<Box<dyn FnMut() + Send>> {
         "autoencoder-train" => train(Autoencoder::new(&device), batch, 84, |net, x| {
             (net.forward(x.clone()) - x).square().mean()
         }),
-        "nature-forward" => forward(&Nature::new(&device), batch, 84, |net, x| net.forward(x).0),
-        "nature-train" => train(Nature::new(&device), batch, 84, |net, x| {
-            let (policy, value) = net.forward(x);
-            policy.square().mean() + value.square().mean()
-        }),
-        "pocket-forward" => forward(&Pocket::new(&device), batch, 24, |net, x| net.forward(x).0),
-        "pocket-train" => train(Pocket::new(&device), batch, 24, |net, x| {
-            let (policy, value) = net.forward(x);
-            policy.square().mean() + value.square().mean()
-        }),
+        "nature-forward" => policy_forward("atari:space-invaders", batch, 84)?,
+        "nature-train" => policy_train("atari:space-invaders", batch, 84)?,
+        "pocket-forward" => policy_forward("pocket:seaquest", batch, 24)?,
+        "pocket-train" => policy_train("pocket:seaquest", batch, 24)?,
         _ => bail!("unknown case {name:?}"),
     })
+}
+
+fn policy_forward(game: &str, batch: usize, size: usize) -> Result<Box<dyn FnMut() + Send>> {
+    let net = policy(game, &Device::flex().autodiff())?;
+    Ok(forward(&net, batch, size, |net, x| net.forward(x).0))
+}
+
+fn policy_train(game: &str, batch: usize, size: usize) -> Result<Box<dyn FnMut() + Send>> {
+    let net = policy(game, &Device::flex().autodiff())?;
+    Ok(train(net, batch, size, |net, x| {
+        let (logits, values) = net.forward(x);
+        logits.square().mean() + values.square().mean()
+    }))
 }
 
 fn forward<M: Module + Send + 'static>(

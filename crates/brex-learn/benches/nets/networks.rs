@@ -1,6 +1,8 @@
 //! The networks that are measured, the same as in `benches/nets.py`.
 
-use brex_learn::{Activation, conv_transpose2d, conv2d, linear};
+use anyhow::Result;
+use brex_envs::make;
+use brex_learn::{Activation, PolicyNetwork, PolicyShape, conv_transpose2d, conv2d, linear};
 use burn::module::Module;
 use burn::nn::conv::{Conv2d, Conv2dConfig, ConvTranspose2d, ConvTranspose2dConfig};
 use burn::nn::{Linear, LinearConfig};
@@ -102,71 +104,8 @@ impl Autoencoder {
     }
 }
 
-/// The network of DQN's Nature article, with heads for six actions and a value.
-#[derive(Module, Debug)]
-pub(crate) struct Nature {
-    convolutions: Vec<Conv2d>,
-    hidden: Linear,
-    policy: Linear,
-    value: Linear,
-}
-
-impl Nature {
-    pub(crate) fn new(device: &Device) -> Self {
-        Self {
-            convolutions: vec![
-                convolution([4, 32], 8, 4, device),
-                convolution([32, 64], 4, 2, device),
-                convolution([64, 64], 3, 1, device),
-            ],
-            hidden: dense(3136, 512, device),
-            policy: dense(512, 6, device),
-            value: dense(512, 1, device),
-        }
-    }
-
-    pub(crate) fn forward(&self, mut x: Tensor<4>) -> (Tensor<2>, Tensor<2>) {
-        for layer in &self.convolutions {
-            x = conv2d(layer, x, Activation::Relu);
-        }
-        let hidden = linear(&self.hidden, x.flatten(1, 3), Activation::Relu);
-        (
-            linear(&self.policy, hidden.clone(), Activation::Identity),
-            linear(&self.value, hidden, Activation::Identity),
-        )
-    }
-}
-
-/// The network for pocket games.
-#[derive(Module, Debug)]
-pub(crate) struct Pocket {
-    convolutions: Vec<Conv2d>,
-    hidden: Linear,
-    policy: Linear,
-    value: Linear,
-}
-
-impl Pocket {
-    pub(crate) fn new(device: &Device) -> Self {
-        Self {
-            convolutions: vec![
-                convolution([4, 16], 4, 2, device),
-                convolution([16, 32], 3, 2, device),
-            ],
-            hidden: dense(800, 128, device),
-            policy: dense(128, 6, device),
-            value: dense(128, 1, device),
-        }
-    }
-
-    pub(crate) fn forward(&self, mut x: Tensor<4>) -> (Tensor<2>, Tensor<2>) {
-        for layer in &self.convolutions {
-            x = conv2d(layer, x, Activation::Relu);
-        }
-        let hidden = linear(&self.hidden, x.flatten(1, 3), Activation::Relu);
-        (
-            linear(&self.policy, hidden.clone(), Activation::Identity),
-            linear(&self.value, hidden, Activation::Identity),
-        )
-    }
+/// The network of an agent with six actions, as brex trains it in a game.
+pub(crate) fn policy(game: &str, device: &Device) -> Result<PolicyNetwork> {
+    let shape = PolicyShape::for_spec(make(game)?.spec());
+    Ok(PolicyNetwork::new(&shape, 0, device))
 }

@@ -6,6 +6,7 @@
 
 use rayon::prelude::*;
 
+use super::blocks::Blocks;
 use super::images::{Images, add_pixels, unbend};
 use super::plan::{Bordered, Convolution, Plan};
 use super::weight_plan::WeightPlan;
@@ -152,18 +153,6 @@ fn surround(
     }
 }
 
-/// Adds what the blocks found, in their order.
-fn total(parts: impl Iterator<Item = Vec<f32>>) -> Vec<f32> {
-    parts
-        .reduce(|mut sum, part| {
-            for (sum, part) in sum.iter_mut().zip(part) {
-                *sum += part;
-            }
-            sum
-        })
-        .unwrap_or_default()
-}
-
 /// The gradients of a convolution.
 pub(crate) fn convolve_backward(
     conv: &Convolution,
@@ -186,73 +175,46 @@ pub(crate) fn convolve_backward(
         .input
         .then(|| Plan::spread(conv, weights, None, group));
     let weigh = WeightPlan::new(conv, &border, group);
-    let mut input = vec![
-        0.0;
-        if wanted.input {
-            batch * conv.image_len()
-        } else {
-            0
-        }
-    ];
-    // Without an input gradient there are still blocks, of nothing to write.
-    let mut blocks: Vec<&mut [f32]> = input.chunks_mut(block * conv.image_len()).collect();
-    blocks.resize_with(batch.div_ceil(block), || &mut []);
-    let parts: Vec<(Vec<f32>, Vec<f32>)> = blocks
-        .into_par_iter()
-        .enumerate()
-        .map(|(index, input)| {
-            let mut scratch = [Vec::new(), Vec::new()];
-            let [image_scratch, gradient_scratch] = &mut scratch;
-            let mut bordered = vec![0.0; group * border.len(conv.filters)];
-            let mut weight = vec![0.0; if wanted.weight { conv.weight_len() } else { 0 }];
-            let mut bias = vec![0.0; if wanted.bias { conv.filters } else { 0 }];
-            let end = batch.min((index + 1) * block);
-            for begin in (index * block..end).step_by(group) {
-                let count = group.min(end - begin);
-                let gradients = gradients.range(
-                    begin,
-                    begin + count,
-                    conv.output_len(),
-                    conv.filters,
-                    gradient_scratch,
-                );
-                let bent = Bent {
-                    output: &bent.output[begin * conv.output_len()..][..gradients.len()],
-                    slope: bent.slope,
-                };
-                surround(conv, &border, gradients, Some(bent), &mut bordered);
-                let bordered = &bordered[..count * border.len(conv.filters)];
-                if wanted.bias {
-                    // Zeros of the border add nothing.
-                    add_pixels(bordered, conv.filters, &mut bias);
-                }
-                if wanted.weight {
-                    let images = images.range(
-                        begin,
-                        begin + count,
-                        conv.image_len(),
-                        conv.channels,
-                        image_scratch,
-                    );
-                    weigh.add(count, images, bordered, &mut weight);
-                }
-                if let Some(spread) = &spread {
-                    let from = (begin - index * block) * conv.image_len();
-                    let input = &mut input[from..from + count * conv.image_len()];
-                    spread.apply(count, bordered, input, 1.0);
-                }
+    let blocks = Blocks {
+        batch,
+        block,
+        group,
+        input: conv.image_len(),
+        weight: conv.weight_len(),
+        bias: conv.filters,
+        wanted,
+    };
+    let scratch = || {
+        let bordered = vec![0.0; group * border.len(conv.filters)];
+        (Vec::new(), Vec::new(), bordered)
+    };
+    let found = blocks.run(
+        scratch,
+        |(image_scratch, gradient_scratch, bordered), group| {
+            let (begin, end) = (group.begin, group.begin + group.count);
+            let (len, filters) = (conv.output_len(), conv.filters);
+            let gradients = gradients.range(begin, end, len, filters, gradient_scratch);
+            let bent = Bent {
+                output: &bent.output[begin * len..][..gradients.len()],
+                slope: bent.slope,
+            };
+            surround(conv, &border, gradients, Some(bent), bordered);
+            let bordered = &bordered[..group.count * border.len(filters)];
+            if wanted.bias {
+                // Zeros of the border add nothing.
+                add_pixels(bordered, filters, group.bias);
             }
-            (weight, bias)
-        })
-        .collect();
-    let (weights, biases): (Vec<_>, Vec<_>) = parts.into_iter().unzip();
-    Gradients {
-        input: wanted.input.then_some(input),
-        weight: wanted
-            .weight
-            .then(|| weigh.arrange(&total(weights.into_iter()))),
-        bias: wanted.bias.then(|| total(biases.into_iter())),
-    }
+            if wanted.weight {
+                let (len, channels) = (conv.image_len(), conv.channels);
+                let images = images.range(begin, end, len, channels, image_scratch);
+                weigh.add(group.count, images, bordered, group.weight);
+            }
+            if let Some(spread) = &spread {
+                spread.apply(group.count, bordered, group.input, 1.0);
+            }
+        },
+    );
+    found.arranged(&weigh)
 }
 
 /// The gradients of a transposed convolution.
@@ -275,66 +237,48 @@ pub(crate) fn convolve_transposed_backward(
         .input
         .then(|| Plan::correlate(conv, weights, None, group));
     let weigh = WeightPlan::new(conv, &Bordered::bare(conv), group);
-    let mut input = vec![
-        0.0;
-        if wanted.input {
-            batch * conv.output_len()
-        } else {
-            0
-        }
-    ];
-    let mut blocks: Vec<&mut [f32]> = input.chunks_mut(block * conv.output_len()).collect();
-    blocks.resize_with(batch.div_ceil(block), || &mut []);
-    let parts: Vec<(Vec<f32>, Vec<f32>)> = blocks
-        .into_par_iter()
-        .enumerate()
-        .map(|(index, input)| {
-            let mut scratch = [Vec::new(), Vec::new()];
-            let [input_scratch, gradient_scratch] = &mut scratch;
-            let mut unbent = vec![0.0; group * conv.image_len()];
-            let mut weight = vec![0.0; if wanted.weight { conv.weight_len() } else { 0 }];
-            let mut bias = vec![0.0; if wanted.bias { conv.channels } else { 0 }];
-            let end = batch.min((index + 1) * block);
-            for begin in (index * block..end).step_by(group) {
-                let count = group.min(end - begin);
-                let gradients = gradients.range(
-                    begin,
-                    begin + count,
-                    conv.image_len(),
-                    conv.channels,
-                    gradient_scratch,
-                );
-                let unbent = &mut unbent[..gradients.len()];
-                let output = &bent.output[begin * conv.image_len()..][..gradients.len()];
-                unbend(gradients, Some(output), bent.slope, unbent);
-                if wanted.bias {
-                    add_pixels(unbent, conv.channels, &mut bias);
-                }
-                if wanted.weight {
-                    let inputs = inputs.range(
-                        begin,
-                        begin + count,
-                        conv.output_len(),
-                        conv.filters,
-                        input_scratch,
-                    );
-                    weigh.add(count, unbent, inputs, &mut weight);
-                }
-                if let Some(correlate) = &correlate {
-                    let from = (begin - index * block) * conv.output_len();
-                    let input = &mut input[from..from + count * conv.output_len()];
-                    correlate.apply(count, unbent, input, 1.0);
-                }
+    let blocks = Blocks {
+        batch,
+        block,
+        group,
+        input: conv.output_len(),
+        weight: conv.weight_len(),
+        bias: conv.channels,
+        wanted,
+    };
+    let scratch = || {
+        let unbent = vec![0.0; group * conv.image_len()];
+        (Vec::new(), Vec::new(), unbent)
+    };
+    let found = blocks.run(
+        scratch,
+        |(input_scratch, gradient_scratch, unbent), group| {
+            let (begin, end) = (group.begin, group.begin + group.count);
+            let (len, channels) = (conv.image_len(), conv.channels);
+            let gradients = gradients.range(begin, end, len, channels, gradient_scratch);
+            let unbent = &mut unbent[..gradients.len()];
+            let output = &bent.output[begin * len..][..gradients.len()];
+            unbend(gradients, Some(output), bent.slope, unbent);
+            if wanted.bias {
+                add_pixels(unbent, channels, group.bias);
             }
-            (weight, bias)
-        })
-        .collect();
-    let (weights, biases): (Vec<_>, Vec<_>) = parts.into_iter().unzip();
-    Gradients {
-        input: wanted.input.then_some(input),
-        weight: wanted
-            .weight
-            .then(|| weigh.arrange(&total(weights.into_iter()))),
-        bias: wanted.bias.then(|| total(biases.into_iter())),
+            if wanted.weight {
+                let (len, filters) = (conv.output_len(), conv.filters);
+                let inputs = inputs.range(begin, end, len, filters, input_scratch);
+                weigh.add(group.count, unbent, inputs, group.weight);
+            }
+            if let Some(correlate) = &correlate {
+                correlate.apply(group.count, unbent, group.input, 1.0);
+            }
+        },
+    );
+    found.arranged(&weigh)
+}
+
+impl Gradients {
+    /// With the weights in the order of the layer's.
+    fn arranged(mut self, plan: &WeightPlan) -> Self {
+        self.weight = self.weight.map(|weight| plan.arrange(&weight));
+        self
     }
 }

@@ -37,10 +37,10 @@ pub struct PolicyShape {
 }
 
 impl PolicyShape {
-    /// The usual shape for an environment: the Nature network for large frames, a small one for the
-    /// pocket games.
+    /// The usual shape for an environment: the Nature network for Atari, a small one for the pocket
+    /// games.
     pub fn for_spec(spec: &Spec) -> Self {
-        let (convolutions, hidden) = if spec.height >= 60 && spec.width >= 60 {
+        let (convolutions, hidden) = if spec.is_atari() {
             ([(32, 8, 4), (64, 4, 2), (64, 3, 1)].as_slice(), 512)
         } else {
             ([(16, 4, 2), (32, 3, 2)].as_slice(), 128)

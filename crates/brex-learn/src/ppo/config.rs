@@ -70,7 +70,7 @@ impl PpoConfig {
             life_loss_ends: true,
             reward_scale: RewardScale::Sign,
         };
-        if spec.name.starts_with("atari:") {
+        if spec.is_atari() {
             return atari;
         }
         Self {

@@ -23,7 +23,7 @@ pub(super) struct Judge {
     update: u64,
     file: PolicyFile,
     episodes: usize,
-    score: (f64, f64),
+    score: (f64, Option<f64>),
     length: f64,
 }
 
@@ -35,16 +35,15 @@ impl Judge {
         file: PolicyFile,
         played: &[Episode],
     ) -> Self {
-        let count = played.len() as f64;
-        let mean = played.iter().map(|e| e.score).sum::<f64>() / count;
-        let squares = played.iter().map(|e| (e.score - mean).powi(2)).sum::<f64>();
+        let scores: Vec<f64> = played.iter().map(|e| e.score).collect();
+        let lengths: Vec<f64> = played.iter().map(|e| e.actions.len() as f64).collect();
         Self {
             name,
             update,
             file,
             episodes: played.len(),
-            score: (mean, (squares / (count - 1.0)).sqrt()),
-            length: played.iter().map(|e| e.actions.len() as f64).sum::<f64>() / count,
+            score: numbers::mean_and_sd(&scores),
+            length: numbers::mean_and_sd(&lengths).0,
         }
     }
 }
@@ -153,7 +152,7 @@ impl Results {
                 judge.update.to_string(),
                 numbers::count(judge.episodes),
                 number(judge.score.0),
-                number(judge.score.1),
+                judge.score.1.map_or_else(String::new, number),
                 number(judge.length),
             ]);
         }

@@ -116,7 +116,7 @@ fn config(arguments: &Arguments, spec: &Spec) -> Result<PpoConfig, BadInput> {
     let mut settings = arguments.settings.clone();
     if settings.steps.is_none() {
         let paper = PAPER_UPDATES * 9 * 128;
-        let atari = spec.name.starts_with("atari:");
+        let atari = spec.is_atari();
         settings.steps = Some(if atari { paper } else { 1_000_000 });
     }
     settings.over(spec)
