@@ -33,6 +33,6 @@ pub use random::{Stream, stream, stream_from_words, stream_words};
 pub use state::{SavedState, StateArray};
 pub use stats::{
     Diagnosis, QuantileDiagnosis, Workspace, cvar, cvar_of_sorted, diagnose, ess_mean, mcse_mean,
-    value_at_risk, value_at_risk_of_sorted,
+    r_squared, rank_correlation, value_at_risk, value_at_risk_of_sorted,
 };
-pub use vectorised::{Task, dispatch, keep_lanes};
+pub use vectorised::{Task, dispatch, exp_lane, keep_lanes, ln_lane};

@@ -1,6 +1,7 @@
 //! Scores and lengths of scripted policies and of mixtures of them, and how far length is from
 //! being the score: `cargo run --release -p brex-envs --example ladder [GAME...]`.
 
+use brex_core::rank_correlation;
 use brex_envs::{EnvError, Mixture, Script, game_random, make, pocket_names};
 
 const EPISODES: u64 = 100;
@@ -35,7 +36,7 @@ fn main() -> Result<(), EnvError> {
         let lengths: Vec<f64> = records.iter().map(|r| r.length.0).collect();
         println!(
             "rank correlation of length with score: {:.2}",
-            spearman(&lengths, &scores)
+            rank_correlation(&lengths, &scores).unwrap_or(0.0)
         );
     }
     Ok(())
@@ -94,21 +95,4 @@ fn mean_and_sd(values: &[f64]) -> (f64, f64) {
     let mean = values.iter().sum::<f64>() / count;
     let variance = values.iter().map(|v| (v - mean) * (v - mean)).sum::<f64>() / (count - 1.0);
     (mean, variance.sqrt())
-}
-
-/// Spearman's rank correlation; ties share their mean rank.
-fn spearman(a: &[f64], b: &[f64]) -> f64 {
-    let (a, b) = (ranks(a), ranks(b));
-    let ((mean_a, sd_a), (mean_b, sd_b)) = (mean_and_sd(&a), mean_and_sd(&b));
-    let products = a.iter().zip(&b).map(|(a, b)| (a - mean_a) * (b - mean_b));
-    products.sum::<f64>() / (a.len() as f64 - 1.0) / (sd_a * sd_b)
-}
-
-fn ranks(values: &[f64]) -> Vec<f64> {
-    let rank = |v: &f64| {
-        let below = values.iter().filter(|other| *other < v).count() as f64;
-        let same = values.iter().filter(|other| *other == v).count() as f64;
-        below + (same + 1.0) / 2.0
-    };
-    values.iter().map(rank).collect()
 }

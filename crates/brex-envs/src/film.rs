@@ -48,6 +48,17 @@ impl Film {
         })
     }
 
+    /// A film of pictures that are there; none if there are none, or one of another size.
+    pub fn of_pictures(height: usize, width: usize, frames: Vec<Vec<u8>>) -> Option<Self> {
+        let size = height.checked_mul(width).filter(|size| *size > 0)?;
+        let fits = !frames.is_empty() && frames.iter().all(|frame| frame.len() == size);
+        fits.then_some(Self {
+            width,
+            height,
+            frames,
+        })
+    }
+
     /// Columns of every frame.
     pub fn width(&self) -> usize {
         self.width

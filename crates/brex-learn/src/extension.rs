@@ -214,6 +214,39 @@ impl Stored {
     }
 }
 
+/// How contiguous numbers become a tensor of a shape again.
+pub(crate) struct Shaped {
+    dims: Vec<usize>,
+    channels_last: bool,
+}
+
+impl Shaped {
+    pub(crate) fn tensor(&self, values: Vec<f32>) -> FlexTensor {
+        if self.channels_last {
+            layer_tensor(values, &self.dims)
+        } else {
+            tensor(values, &self.dims)
+        }
+    }
+}
+
+/// Two tensors of one shape with their numbers in one order, without a copy if that can be.
+pub(crate) fn contiguous_pair(a: &FlexTensor, b: &FlexTensor) -> (FlexTensor, FlexTensor, Shaped) {
+    let dims = dims(a);
+    let [first, second] = [a, b].map(Stored::new);
+    let channels_last = first.channels_last && second.channels_last;
+    let [a, b] = if channels_last {
+        [first.tensor, second.tensor]
+    } else {
+        [a, b].map(FlexTensor::to_contiguous)
+    };
+    let shaped = Shaped {
+        dims,
+        channels_last,
+    };
+    (a, b, shaped)
+}
+
 /// The sizes of a layer: those of the convolution that it is or transposes, or of the product.
 enum Sizes {
     Convolution(Convolution),

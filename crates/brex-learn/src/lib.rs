@@ -3,25 +3,40 @@
 mod adam;
 mod agent;
 mod checkpoint;
+mod device;
 mod extension;
 mod kernels;
 mod layers;
 mod networks;
 mod observations;
 mod parameters;
+mod phi;
 mod play;
 mod ppo;
+mod pretrain;
 
 pub use adam::{Adam, AdamConfig};
 pub use agent::{Agent, Choices};
 pub use burn::tensor::Device;
-pub use checkpoint::{CheckpointError, PolicyFile, ResumeError, TrainingFile};
+pub use checkpoint::{
+    CheckpointError, EncoderFile, EncoderSource, PolicyFile, PretrainingFile, ResumeError,
+    TrainingFile,
+};
+pub use device::{DeviceError, DeviceKind, DeviceName};
 pub use layers::{Activation, conv_transpose2d, conv2d, linear};
-pub use networks::{ConvolutionShape, PolicyNetwork, PolicyShape};
+pub use networks::{
+    ConvolutionShape, Decoder, DecoderShape, Encoded, Encoder, EncoderShape, PolicyNetwork,
+    PolicyShape, PretrainNetwork, PretrainShape,
+};
 pub use observations::observation_tensor;
 pub use parameters::{Array, Arrays, ParameterError, parameters, with_parameters};
+pub use phi::{FeatureSum, LearnedReward, Phi, Squash, replayed_sums};
 pub use play::play_episodes;
 pub use ppo::{
     ConfigError, PlayedEpisode, PpoConfig, RewardFunction, RewardScale, TrainError, Trainer,
     UpdateReport, UpdateStatistics,
+};
+pub use pretrain::{
+    DemonstrationError, EncoderCheck, LossWeights, Losses, PretrainConfig, PretrainError,
+    PretrainReport, Pretrainer, RankedDemonstrations, Reconstruction, Sampling, SeenEpisode,
 };

@@ -50,6 +50,7 @@ mod sample;
 mod sampler;
 mod simulate;
 mod subspace;
+mod suspicion;
 
 pub use algebra::DecompositionError;
 pub use bounds::{
@@ -75,3 +76,4 @@ pub use sampler::{
     Watch, sampler_by_name,
 };
 pub use simulate::{BenchmarkProblem, benchmark_problem};
+pub use suspicion::{Suspicion, suspicions};

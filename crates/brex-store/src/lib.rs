@@ -86,6 +86,7 @@ mod preference_row;
 mod preference_text;
 mod preferences;
 mod read;
+mod run_features;
 mod state;
 mod temporary;
 mod tensorboard;
@@ -108,6 +109,9 @@ pub use preferences::{
     PreferenceFile, PreferenceFormat, ReferredBy, preferences_from_bytes, read_preferences,
 };
 pub use read::{TableFormat, features_from_bytes, read_features, read_matrix, read_vector};
+pub use run_features::{
+    EpisodeSums, RunFeatures, read_run_features, run_features_from_bytes, write_run_features,
+};
 pub use state::{read_state, state_from_bytes, write_state};
 pub use tensorboard::EventFile;
 pub use write::{write_npy, write_npy_draws, write_preferences_csv};

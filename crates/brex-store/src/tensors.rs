@@ -9,7 +9,7 @@ use crate::StoreError;
 use crate::array::{Array, Table, Values, choose_features};
 
 /// Reads `features` (or the only matrix), `lengths` if there, and ids from the metadata: a JSON
-/// list under `ids`.
+/// list under `ids`, or in the entry of a file that brex wrote.
 pub(crate) fn read_tensors(path: &Path, bytes: &[u8]) -> Result<Table, StoreError> {
     let file = open(path, bytes)?;
     let arrays: Vec<(String, usize)> = {
@@ -45,14 +45,37 @@ pub(crate) fn open<'a>(path: &Path, bytes: &'a [u8]) -> Result<SafeTensors<'a>, 
     SafeTensors::deserialize(bytes).map_err(|error| malformed(path, error.to_string()))
 }
 
-fn read_ids(path: &Path, bytes: &[u8]) -> Result<Option<Vec<String>>, StoreError> {
+/// An entry of the file's metadata.
+pub(crate) fn read_metadata(
+    path: &Path,
+    bytes: &[u8],
+    key: &str,
+) -> Result<Option<String>, StoreError> {
     let (_, metadata) =
         SafeTensors::read_metadata(bytes).map_err(|error| malformed(path, error.to_string()))?;
-    let Some(text) = metadata.metadata().as_ref().and_then(|map| map.get("ids")) else {
-        return Ok(None);
+    Ok(metadata
+        .metadata()
+        .as_ref()
+        .and_then(|map| map.get(key))
+        .cloned())
+}
+
+fn read_ids(path: &Path, bytes: &[u8]) -> Result<Option<Vec<String>>, StoreError> {
+    let wrong = |error: serde_json::Error| malformed(path, format!("metadata `ids`: {error}"));
+    let list: Vec<serde_json::Value> = match read_metadata(path, bytes, "ids")? {
+        Some(text) => serde_json::from_str(&text).map_err(wrong)?,
+        // What `brex features` writes has one entry for everything.
+        None => match read_metadata(path, bytes, "brex")? {
+            None => return Ok(None),
+            Some(text) => match serde_json::from_str::<serde_json::Value>(&text) {
+                Ok(header) => match header.get("ids") {
+                    Some(ids) => serde_json::from_value(ids.clone()).map_err(wrong)?,
+                    None => return Ok(None),
+                },
+                Err(_) => return Ok(None),
+            },
+        },
     };
-    let list: Vec<serde_json::Value> = serde_json::from_str(text)
-        .map_err(|error| malformed(path, format!("metadata `ids`: {error}")))?;
     list.into_iter()
         .enumerate()
         .map(|(index, value)| match value {

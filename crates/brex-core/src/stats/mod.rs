@@ -14,12 +14,14 @@
 //! A quantity comes as one slice, chain after chain, all chains equally long.
 
 mod autocovariance;
+mod correlation;
 mod diagnose;
 mod ess;
 mod mcse;
 mod quantile;
 mod rank;
 
+pub use correlation::{r_squared, rank_correlation};
 pub use diagnose::{Diagnosis, QuantileDiagnosis, Workspace, diagnose, ess_mean, mcse_mean};
 pub use quantile::{cvar, cvar_of_sorted, value_at_risk, value_at_risk_of_sorted};
 

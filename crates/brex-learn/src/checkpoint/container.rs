@@ -131,17 +131,7 @@ impl<'a> Reader<'a> {
     }
 
     fn get(&self, name: &str, dtype: Dtype) -> Result<TensorView<'_>, CheckpointError> {
-        let array = |problem: String| CheckpointError::Array {
-            name: name.to_owned(),
-            problem,
-        };
-        let view = self.tensors.tensor(name);
-        let view = view.map_err(|_| array("it is missing".to_owned()))?;
-        if view.dtype() != dtype {
-            let found = view.dtype();
-            return Err(array(format!("holds {found:?}; expected {dtype:?}")));
-        }
-        Ok(view)
+        view(&self.tensors, name, dtype)
     }
 
     /// All arrays of floats whose names begin so, without that beginning.
@@ -151,13 +141,7 @@ impl<'a> Reader<'a> {
             let Some(name) = full.strip_prefix(prefix) else {
                 continue;
             };
-            let view = self.get(full, Dtype::F32)?;
-            let (chunks, _) = view.data().as_chunks::<4>();
-            let array = Array {
-                shape: view.shape().to_vec(),
-                values: chunks.iter().map(|c| f32::from_le_bytes(*c)).collect(),
-            };
-            arrays.insert(name.to_owned(), array);
+            arrays.insert(name.to_owned(), float_array(&self.tensors, full)?);
         }
         Ok(arrays)
     }
@@ -171,4 +155,32 @@ impl<'a> Reader<'a> {
     pub(super) fn bytes(&self, name: &str) -> Result<Vec<u8>, CheckpointError> {
         Ok(self.get(name, Dtype::U8)?.data().to_vec())
     }
+}
+
+fn view<'a>(
+    tensors: &'a SafeTensors<'_>,
+    name: &str,
+    dtype: Dtype,
+) -> Result<TensorView<'a>, CheckpointError> {
+    let array = |problem: String| CheckpointError::Array {
+        name: name.to_owned(),
+        problem,
+    };
+    let view = tensors.tensor(name);
+    let view = view.map_err(|_| array("it is missing".to_owned()))?;
+    if view.dtype() != dtype {
+        let found = view.dtype();
+        return Err(array(format!("holds {found:?}; expected {dtype:?}")));
+    }
+    Ok(view)
+}
+
+/// An array of floats.
+pub(super) fn float_array(tensors: &SafeTensors<'_>, name: &str) -> Result<Array, CheckpointError> {
+    let view = view(tensors, name, Dtype::F32)?;
+    let (chunks, _) = view.data().as_chunks::<4>();
+    Ok(Array {
+        shape: view.shape().to_vec(),
+        values: chunks.iter().map(|c| f32::from_le_bytes(*c)).collect(),
+    })
 }

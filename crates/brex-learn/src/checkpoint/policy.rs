@@ -25,7 +25,8 @@ pub struct PolicyFile {
     pub steps: u64,
     /// The network's shape.
     pub shape: PolicyShape,
-    parameters: Arrays,
+    /// The numbers of the network, by name.
+    pub parameters: Arrays,
 }
 
 #[derive(Serialize, Deserialize)]

@@ -1,6 +1,13 @@
 //! The networks: what they are made of, and how they begin.
 
-mod initial;
+mod convolutions;
+mod decoder;
+mod encoder;
+mod orthogonal;
 mod policy;
+mod uniform;
 
-pub use policy::{ConvolutionShape, PolicyNetwork, PolicyShape};
+pub use convolutions::ConvolutionShape;
+pub use decoder::{Decoder, DecoderShape};
+pub use encoder::{Encoded, Encoder, EncoderShape, PretrainNetwork, PretrainShape};
+pub use policy::{PolicyNetwork, PolicyShape};

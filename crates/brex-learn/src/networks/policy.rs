@@ -1,7 +1,9 @@
 //! The network of an agent: convolutions, one hidden layer, and from it the preferences for the
 //! actions and the value of the state. For Atari this is the network of Mnih et al. (2015).
 
-use super::initial;
+use super::ConvolutionShape;
+use super::convolutions::{convolution_shapes, convolved, is_modest};
+use super::orthogonal;
 use crate::layers::{Activation, conv2d, linear};
 use brex_envs::Spec;
 use burn::module::Module;
@@ -9,18 +11,6 @@ use burn::nn::Linear;
 use burn::nn::conv::Conv2d;
 use burn::tensor::{Device, Tensor};
 use serde::{Deserialize, Serialize};
-
-/// One convolution with square filters.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct ConvolutionShape {
-    /// How many filters.
-    pub filters: usize,
-    /// Their side.
-    pub kernel: usize,
-    /// How far they move.
-    pub stride: usize,
-}
 
 /// The shape of a policy network.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -43,48 +33,26 @@ impl PolicyShape {
         let (convolutions, hidden) = if spec.is_atari() {
             ([(32, 8, 4), (64, 4, 2), (64, 3, 1)].as_slice(), 512)
         } else {
-            ([(16, 4, 2), (32, 3, 2)].as_slice(), 128)
+            ([(16, 4, 2), (32, 3, 2)].as_slice(), 256)
         };
-        let convolutions = convolutions.iter();
         Self {
             observation: [spec.stack, spec.height, spec.width],
             actions: spec.actions.len(),
-            convolutions: convolutions
-                .map(|&(filters, kernel, stride)| ConvolutionShape {
-                    filters,
-                    kernel,
-                    stride,
-                })
-                .collect(),
+            convolutions: convolution_shapes(convolutions),
             hidden,
         }
     }
 
     /// What the convolutions leave, flat; none if the observation is too small for them.
     fn flat(&self) -> Option<usize> {
-        let [mut channels, mut rows, mut columns] = self.observation;
-        for layer in &self.convolutions {
-            let shrink = |side: usize| {
-                (layer.kernel > 0 && layer.stride > 0)
-                    .then(|| side.checked_sub(layer.kernel))?
-                    .map(|rest| rest / layer.stride + 1)
-            };
-            (rows, columns) = (shrink(rows)?, shrink(columns)?);
-            channels = layer.filters;
-        }
-        let flat = channels.checked_mul(rows)?.checked_mul(columns)?;
-        (flat > 0).then_some(flat)
+        let [channels, rows, columns] = convolved(self.observation, &self.convolutions)?;
+        let flat = channels * rows * columns;
+        (flat <= 1 << 20).then_some(flat)
     }
 
     /// Whether such a network can be made at all: what a file says may be anything.
     pub fn is_sound(&self) -> bool {
-        let modest = |count: usize| (1..=4096).contains(&count);
-        self.observation.iter().copied().all(modest)
-            && modest(self.actions)
-            && modest(self.hidden)
-            && self.convolutions.len() <= 16
-            && self.convolutions.iter().all(|layer| modest(layer.filters))
-            && self.flat().is_some_and(|flat| flat <= 1 << 20)
+        is_modest(self.actions) && is_modest(self.hidden) && self.flat().is_some()
     }
 }
 
@@ -111,7 +79,7 @@ impl PolicyNetwork {
         for layer in &shape.convolutions {
             let (kernel, stride) = (layer.kernel, layer.stride);
             let ends = [channels, layer.filters];
-            let made = initial::convolution(ends, kernel, stride, root2, &mut stream, device);
+            let made = orthogonal::convolution(ends, kernel, stride, root2, &mut stream, device);
             convolutions.push(made);
             channels = layer.filters;
         }
@@ -119,9 +87,9 @@ impl PolicyNetwork {
         let hidden = shape.hidden;
         Self {
             convolutions,
-            hidden: initial::linear(flat, hidden, root2, &mut stream, device),
-            policy: initial::linear(hidden, shape.actions, 0.01, &mut stream, device),
-            value: initial::linear(hidden, 1, 1.0, &mut stream, device),
+            hidden: orthogonal::linear(flat, hidden, root2, &mut stream, device),
+            policy: orthogonal::linear(hidden, shape.actions, 0.01, &mut stream, device),
+            value: orthogonal::linear(hidden, 1, 1.0, &mut stream, device),
         }
     }
 

@@ -30,6 +30,9 @@ pub struct PpoConfig {
     pub entropy: f64,
     /// The weight of the error of the values.
     pub value: f64,
+    /// Whether values may move no further than the clipping range in an update. The paper's agents
+    /// do so; where rewards are scaled it holds values back more than it helps.
+    pub clip_values: bool,
     /// The greatest norm of the gradient.
     pub max_gradient_norm: f64,
     /// Whether the loss of a life counts as an end when looking ahead.
@@ -66,6 +69,7 @@ impl PpoConfig {
             trace: 0.95,
             entropy: 0.01,
             value: 0.5,
+            clip_values: true,
             max_gradient_norm: 0.5,
             life_loss_ends: true,
             reward_scale: RewardScale::Sign,
@@ -80,6 +84,7 @@ impl PpoConfig {
             minibatches: 8,
             learning_rate: 1e-3,
             clip: 0.2,
+            clip_values: false,
             reward_scale: RewardScale::Running,
             ..atari
         }

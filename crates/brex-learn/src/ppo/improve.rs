@@ -118,11 +118,13 @@ impl Lesson<'_> {
         let policy_loss = -free.min_pair(held).mean();
 
         let returns = self.pick(self.returns, part);
-        let before = self.pick(&batch.values, part);
-        let moved = (values.clone() - before.clone()).clamp(-self.clip, self.clip);
-        let free = (values - returns.clone()).square();
-        let held = (before + moved - returns).square();
-        let value_loss = free.max_pair(held).mean() * 0.5;
+        let mut errors = (values.clone() - returns.clone()).square();
+        if self.config.clip_values {
+            let before = self.pick(&batch.values, part);
+            let moved = (values - before.clone()).clamp(-self.clip, self.clip);
+            errors = errors.max_pair((before + moved - returns).square());
+        }
+        let value_loss = errors.mean() * 0.5;
 
         let entropy = -(all.clone().exp() * all).sum_dim(1).mean();
         let loss = policy_loss.clone() + value_loss.clone() * self.config.value

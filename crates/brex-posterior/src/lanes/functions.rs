@@ -4,6 +4,7 @@
 //! to a few units in the last place on the ranges that the samplers use; the tests measure it.
 
 use super::Lanes;
+use brex_core::{exp_lane, ln_lane};
 
 /// `1.5 * 2^23`: adding it rounds a small number to the nearest integer and leaves that integer in
 /// the low bits.
@@ -12,50 +13,13 @@ const ROUND: f32 = 12_582_912.0;
 /// `e^x`; arguments outside -87 to 88 are moved to the nearer end.
 #[inline(always)]
 pub(crate) fn exp<const L: usize>(x: Lanes<L>) -> Lanes<L> {
-    // ln 2 in two parts, the first with trailing zeros, so that n * LN2_HIGH is exact.
-    const LN2_HIGH: f32 = 0.693_359_4;
-    const LN2_LOW: f32 = -2.121_944_4e-4;
-    x.map(|x| {
-        let x = x.clamp(-87.0, 88.0);
-        let shifted = x.mul_add(std::f32::consts::LOG2_E, ROUND);
-        let n = shifted - ROUND;
-        let r = n.mul_add(-LN2_LOW, n.mul_add(-LN2_HIGH, x));
-        // Taylor's series on |r| <= ln(2)/2; the first term left out is below 6e-9 of the sum.
-        let mut sum = 1.0 / 5040.0;
-        for coefficient in [
-            1.0 / 720.0,
-            1.0 / 120.0,
-            1.0 / 24.0,
-            1.0 / 6.0,
-            0.5,
-            1.0,
-            1.0,
-        ] {
-            sum = f32::mul_add(sum, r, coefficient);
-        }
-        let power = f32::from_bits(shifted.to_bits().wrapping_add(127) << 23);
-        sum * power
-    })
+    x.map(exp_lane)
 }
 
 /// The natural logarithm of a positive normal number.
 #[inline(always)]
 pub(crate) fn ln<const L: usize>(x: Lanes<L>) -> Lanes<L> {
-    x.map(|x| {
-        // x = 2^e * m with m from sqrt(1/2) to sqrt(2).
-        let shifted = x.to_bits().wrapping_sub(0x3f35_04f3);
-        let exponent = (shifted as i32) >> 23;
-        let mantissa = f32::from_bits((shifted & 0x007f_ffff).wrapping_add(0x3f35_04f3));
-        // ln m = 2 atanh(s), s = (m - 1) / (m + 1), |s| <= 0.172.
-        let f = mantissa - 1.0;
-        let s = f / (2.0 + f);
-        let s2 = s * s;
-        let mut sum = 2.0 / 9.0;
-        for coefficient in [2.0 / 7.0, 2.0 / 5.0, 2.0 / 3.0, 2.0] {
-            sum = f32::mul_add(sum, s2, coefficient);
-        }
-        (exponent as f32).mul_add(std::f32::consts::LN_2, s * sum)
-    })
+    x.map(ln_lane)
 }
 
 /// Cosine and sine of `turns` full turns, for `turns` from 0 to 1.

@@ -1,0 +1,181 @@
+//! The frozen encoder: features of frames, and their sums over episodes.
+
+use crate::networks::{Encoder, EncoderShape};
+use crate::observations::observation_tensor;
+use crate::parameters::values_of;
+use crate::ppo::RewardFunction;
+use crate::pretrain::SeenEpisode;
+use brex_core::Episode;
+use brex_envs::{Environment, ReplayError, replay};
+use burn::tensor::Device;
+
+/// Frames that are encoded together. What a network gives for a frame may depend, in its last
+/// digit, on how many there are; so this number does not depend on the machine.
+const TOGETHER: usize = 256;
+
+/// An encoder that learns no more.
+#[derive(Debug, Clone)]
+pub struct Phi {
+    encoder: Encoder,
+    shape: EncoderShape,
+    device: Device,
+}
+
+/// Phi of an episode: the sum of its frames' features.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FeatureSum {
+    /// The sum.
+    pub values: Vec<f64>,
+    /// The sum of the squares of phi's norm over the frames.
+    pub squares: f64,
+    /// How many frames there were.
+    pub length: usize,
+}
+
+impl Phi {
+    pub(crate) fn new(encoder: Encoder, shape: EncoderShape, device: Device) -> Self {
+        Self {
+            encoder,
+            shape,
+            device,
+        }
+    }
+
+    /// An encoder that has learned nothing, to compare others with.
+    pub fn untrained(shape: &EncoderShape, seed: u64, device: &Device) -> Self {
+        let encoder = Encoder::new(shape, seed, device);
+        Self::new(encoder, shape.clone(), device.clone())
+    }
+
+    /// Its shape.
+    pub fn shape(&self) -> &EncoderShape {
+        &self.shape
+    }
+
+    /// The features of masked observations, row by row.
+    pub fn features(&self, masked: &[&[u8]]) -> Vec<f32> {
+        let input = observation_tensor(masked, self.shape.observation, &self.device);
+        values_of(self.encoder.features(input))
+    }
+
+    /// Calls `each` with the features of every frame of an episode, in order.
+    pub fn each_frame(&self, episode: &SeenEpisode, mut each: impl FnMut(&[f32])) {
+        let count = self.shape.feature_count();
+        for begin in (0..episode.len()).step_by(TOGETHER) {
+            let end = episode.len().min(begin + TOGETHER);
+            let frames: Vec<&[u8]> = (begin..end).map(|at| episode.observation(at)).collect();
+            for row in self.features(&frames).chunks_exact(count) {
+                each(row);
+            }
+        }
+    }
+}
+
+/// The sums that several encoders give for an episode, which is played again once. Frames are
+/// forgotten as soon as they are encoded, so that an episode may be very long.
+///
+/// # Panics
+/// If an encoder is for frames of another size.
+pub fn replayed_sums(
+    encoders: &[&Phi],
+    env: &mut dyn Environment,
+    episode: &Episode,
+) -> Result<Vec<FeatureSum>, ReplayError> {
+    let spec = env.spec().clone();
+    let each = spec.observation_len();
+    let sum_of = |phi: &&Phi| FeatureSum {
+        values: vec![0.0; phi.shape.feature_count()],
+        squares: 0.0,
+        length: episode.actions.len(),
+    };
+    let mut sums: Vec<FeatureSum> = encoders.iter().map(sum_of).collect();
+    let mut add = |frames: &mut Vec<u8>| {
+        let masked: Vec<&[u8]> = frames.chunks_exact(each).collect();
+        for (phi, sum) in encoders.iter().zip(&mut sums) {
+            sum.add(&phi.features(&masked));
+        }
+        frames.clear();
+    };
+    let mut frames = Vec::with_capacity(each * TOGETHER.min(episode.actions.len()));
+    let mut first = true;
+    replay(env, episode, |seen, _| {
+        if std::mem::take(&mut first) {
+            return;
+        }
+        let begin = frames.len();
+        frames.extend_from_slice(seen);
+        spec.mask(&mut frames[begin..]);
+        if frames.len() == each * TOGETHER {
+            add(&mut frames);
+        }
+    })?;
+    if !frames.is_empty() {
+        add(&mut frames);
+    }
+    Ok(sums)
+}
+
+impl FeatureSum {
+    /// Adds the features of frames, row by row.
+    fn add(&mut self, features: &[f32]) {
+        for row in features.chunks_exact(self.values.len()) {
+            for (sum, value) in self.values.iter_mut().zip(row) {
+                *sum += f64::from(*value);
+                self.squares += f64::from(*value) * f64::from(*value);
+            }
+        }
+    }
+}
+
+/// What is done to a learned reward.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Squash {
+    /// Nothing, as Bayesian REX does.
+    Nothing,
+    /// A sigmoid, as T-REX does.
+    Sigmoid,
+}
+
+/// A reward that is linear in the features of what is seen.
+#[derive(Debug, Clone)]
+pub struct LearnedReward {
+    phi: Phi,
+    weights: Vec<f64>,
+    bias: f64,
+    squash: Squash,
+}
+
+impl LearnedReward {
+    /// The reward `squash(weights . phi(s) + bias)`.
+    ///
+    /// # Panics
+    /// If there is not one weight for each feature.
+    pub fn new(phi: Phi, weights: Vec<f64>, bias: f64, squash: Squash) -> Self {
+        let count = phi.shape().feature_count();
+        assert_eq!(weights.len(), count, "one weight for each feature");
+        Self {
+            phi,
+            weights,
+            bias,
+            squash,
+        }
+    }
+}
+
+impl RewardFunction for LearnedReward {
+    fn score(&mut self, masked: &[u8], rewards: &mut [f32]) {
+        let each = masked.len() / rewards.len().max(1);
+        let frames: Vec<&[u8]> = masked.chunks_exact(each.max(1)).collect();
+        let features = self.phi.features(&frames);
+        let rows = features.chunks_exact(self.weights.len());
+        for (reward, row) in rewards.iter_mut().zip(rows) {
+            let pairs = row.iter().zip(&self.weights);
+            let value = pairs.map(|(f, w)| f64::from(*f) * w).sum::<f64>() + self.bias;
+            let value = match self.squash {
+                Squash::Nothing => value,
+                Squash::Sigmoid => 1.0 / (1.0 + (-value).exp()),
+            };
+            *reward = value as f32;
+        }
+    }
+}

@@ -1,0 +1,207 @@
+//! What pre-training is told.
+
+use crate::ConfigError;
+use brex_envs::Spec;
+use serde::{Deserialize, Serialize};
+
+/// How much each loss counts; one of 0 is not computed.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LossWeights {
+    /// Which of two snippets is better (T-REX).
+    pub ranking: f64,
+    /// Drawing the frames again from a sample of their features, with the divergence of that
+    /// sample's distribution from the standard normal one (a variational autoencoder).
+    pub reconstruction: f64,
+    /// The time between two frames.
+    pub temporal: f64,
+    /// The action between a frame and the next.
+    pub inverse: f64,
+    /// The features five steps on.
+    pub forward: f64,
+}
+
+impl LossWeights {
+    /// The weights of the published code.
+    pub const PUBLISHED: Self = Self {
+        ranking: 1.0,
+        reconstruction: 10.0,
+        temporal: 4.0,
+        inverse: 1.0 / 1.9,
+        forward: 100.0,
+    };
+
+    /// Only the ranking loss: T-REX.
+    pub fn ranking_only(self) -> Self {
+        Self {
+            ranking: self.ranking,
+            reconstruction: 0.0,
+            temporal: 0.0,
+            inverse: 0.0,
+            forward: 0.0,
+        }
+    }
+
+    /// Everything but the ranking loss.
+    pub fn self_supervised_only(self) -> Self {
+        Self {
+            ranking: 0.0,
+            ..self
+        }
+    }
+
+    /// Names and weights.
+    pub fn named(&self) -> [(&'static str, f64); 5] {
+        [
+            ("ranking", self.ranking),
+            ("reconstruction", self.reconstruction),
+            ("temporal", self.temporal),
+            ("inverse", self.inverse),
+            ("forward", self.forward),
+        ]
+    }
+}
+
+/// What is compared: parts of two demonstrations.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Sampling {
+    /// Snippets of equal length; the better one never begins earlier than the worse one (the
+    /// progress prior).
+    Snippets {
+        /// The least number of frames.
+        shortest: usize,
+        /// The greatest number of frames.
+        longest: usize,
+    },
+    /// Whole demonstrations, of which every third to sixth frame is taken; the paper's way for
+    /// Enduro, where early parts of good and bad play look the same.
+    Whole,
+}
+
+/// How to pre-train.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PretrainConfig {
+    /// How many updates.
+    pub updates: u64,
+    /// Compared pairs in each of them.
+    pub pairs: usize,
+    /// How many features.
+    pub features: usize,
+    /// The learning rate.
+    pub learning_rate: f64,
+    /// The pull of the weights to zero.
+    pub weight_decay: f64,
+    /// What is compared.
+    pub sampling: Sampling,
+    /// How much each loss counts.
+    pub losses: LossWeights,
+    /// How many frames an update draws again; none draws all of them, at several times the cost.
+    pub redrawn: Option<usize>,
+    /// The share of the preferences that is kept back to measure what was learned.
+    pub held_out: f64,
+}
+
+impl PretrainConfig {
+    /// The defaults for an environment.
+    pub fn for_spec(spec: &Spec) -> Self {
+        let published = Self::published(spec);
+        if spec.is_atari() {
+            return Self {
+                updates: 10_000,
+                redrawn: Some(16),
+                held_out: 0.1,
+                ..published
+            };
+        }
+        Self {
+            updates: 1000,
+            pairs: 16,
+            learning_rate: 1e-3,
+            sampling: Sampling::Snippets {
+                shortest: 10,
+                longest: 50,
+            },
+            redrawn: Some(64),
+            held_out: 0.1,
+            ..published
+        }
+    }
+
+    /// What the authors' code does.
+    pub fn published(spec: &Spec) -> Self {
+        let whole = spec.name.ends_with(":enduro");
+        Self {
+            updates: if whole { 20_000 } else { 60_000 },
+            pairs: 1,
+            features: 64,
+            learning_rate: 1e-4,
+            weight_decay: 1e-3,
+            sampling: if whole {
+                Sampling::Whole
+            } else {
+                Sampling::Snippets {
+                    shortest: 50,
+                    longest: 99,
+                }
+            },
+            losses: LossWeights::PUBLISHED,
+            redrawn: None,
+            held_out: 0.0,
+        }
+    }
+
+    /// Whether one can learn with these settings.
+    pub fn check(&self) -> Result<(), ConfigError> {
+        let wrong = |field: &'static str, found: String, expected: &'static str| {
+            Err(ConfigError {
+                field,
+                found,
+                expected,
+            })
+        };
+        if self.updates == 0 {
+            return wrong("updates", "0".to_owned(), "at least 1");
+        }
+        for (field, found, most) in [
+            ("pairs", self.pairs, 4096),
+            ("features", self.features, 4096),
+        ] {
+            if !(1..=most).contains(&found) {
+                return wrong(field, found.to_string(), "1 to 4096");
+            }
+        }
+        let positive = self.learning_rate.is_finite() && self.learning_rate > 0.0;
+        if !positive {
+            let found = self.learning_rate.to_string();
+            return wrong("learning_rate", found, "a finite number above 0");
+        }
+        let weights = self.losses.named();
+        let mut numbers = weights.iter().map(|(name, weight)| (*name, *weight));
+        let decay = ("weight_decay", self.weight_decay);
+        if let Some((field, found)) = numbers
+            .by_ref()
+            .chain([decay])
+            .find(|(_, number)| !(number.is_finite() && *number >= 0.0))
+        {
+            return wrong(field, found.to_string(), "a finite number of at least 0");
+        }
+        if weights.iter().all(|(_, weight)| *weight == 0.0) {
+            return wrong("losses", "all 0".to_owned(), "at least one that counts");
+        }
+        if !(0.0..=0.5).contains(&self.held_out) {
+            return wrong("held_out", self.held_out.to_string(), "0 to 0.5");
+        }
+        if self.redrawn == Some(0) {
+            return wrong("redrawn", "0".to_owned(), "at least 1");
+        }
+        if let Sampling::Snippets { shortest, longest } = self.sampling
+            && !(2 <= shortest && shortest <= longest)
+        {
+            let found = format!("{shortest} to {longest}");
+            return wrong("snippets", found, "at least 2 frames, the shortest first");
+        }
+        Ok(())
+    }
+}

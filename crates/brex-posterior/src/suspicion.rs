@@ -1,0 +1,239 @@
+//! Why a policy may look better than it is. These are heuristics: they find what is worth a second
+//! look, and prove nothing.
+
+use crate::algebra::{DecompositionError, right_singular};
+use crate::{Evaluation, PolicyEvaluation};
+use brex_core::{Draws, FeatureTable, Matrix, Policy};
+
+/// A share of unseen features this much greater than any demonstration's is worth a look.
+const UNSEEN_FACTOR: f64 = 1.5;
+
+/// Why a policy may look better than it is.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Suspicion {
+    /// Its mean is higher than another policy's and its bound is lower: what it gains there is
+    /// uncertain.
+    Uncertain {
+        /// The other policy.
+        than: String,
+        /// The means: its own, and the other's.
+        means: [f64; 2],
+        /// The bounds.
+        bounds: [f64; 2],
+    },
+    /// It is longer than every demonstration, and gives less a step than most of them do.
+    Long {
+        /// Its mean length.
+        length: f64,
+        /// The length of the longest demonstration.
+        longest: f64,
+        /// Its mean return a step.
+        per_step: f64,
+        /// That of the middle demonstration.
+        usual: f64,
+    },
+    /// Its features lie further outside what demonstrations cover than any demonstration lies
+    /// outside the others.
+    Unseen {
+        /// The share of its feature sums, by length, that no mixture of demonstrations gives.
+        share: f64,
+        /// The greatest share of a demonstration that no mixture of the others gives.
+        most: f64,
+    },
+}
+
+/// What is suspicious about each policy.
+///
+/// # Errors
+/// If the feature sums of the demonstrations cannot be decomposed.
+pub fn suspicions(
+    evaluation: &Evaluation,
+    policies: &[Policy],
+    demonstrations: &FeatureTable,
+    draws: &Draws,
+) -> Result<Vec<Vec<Suspicion>>, DecompositionError> {
+    let phi = demonstrations.matrix();
+    let mean = mean_weights(draws);
+    let lengths = demonstrations.lengths();
+    let usual = lengths.map(|lengths| {
+        let returns = phi.times(&mean);
+        let mut rates: Vec<f64> = returns.iter().zip(lengths).map(|(r, l)| r / l).collect();
+        rates.sort_by(f64::total_cmp);
+        rates[rates.len() / 2]
+    });
+    let longest = lengths.and_then(|lengths| lengths.iter().copied().max_by(f64::total_cmp));
+    let most = most_unseen(phi)?;
+    let everything = Span::new(phi, None)?;
+    let judged = evaluation.policies.iter().zip(policies);
+    let all = judged.map(|(judged, policy)| {
+        let mut found: Vec<Suspicion> = uncertain(judged, evaluation).into_iter().collect();
+        if let (Some(length), Some(per_step)) = (judged.mean_length, judged.mean_per_step)
+            && let (Some(longest), Some(usual)) = (longest, usual)
+            && length > longest
+            && per_step < usual
+        {
+            found.push(Suspicion::Long {
+                length,
+                longest,
+                per_step,
+                usual,
+            });
+        }
+        let share = everything.outside(&policy.expected_features());
+        if share > UNSEEN_FACTOR * most {
+            found.push(Suspicion::Unseen { share, most });
+        }
+        found
+    });
+    Ok(all.collect())
+}
+
+fn mean_weights(draws: &Draws) -> Vec<f64> {
+    let mut mean = vec![0.0; draws.dim()];
+    for weights in draws.iter() {
+        for (sum, weight) in mean.iter_mut().zip(weights) {
+            *sum += weight / draws.len() as f64;
+        }
+    }
+    mean
+}
+
+/// The policy with the highest bound among those whose mean this one's exceeds.
+fn uncertain(judged: &PolicyEvaluation, evaluation: &Evaluation) -> Option<Suspicion> {
+    let bound = judged.bounds.first()?.var;
+    let others = evaluation.policies.iter();
+    let beaten = others.filter_map(|other| Some((other, other.bounds.first()?.var)));
+    let beaten = beaten.filter(|(other, theirs)| other.mean < judged.mean && *theirs > bound);
+    let (other, theirs) = beaten.max_by(|a, b| a.1.total_cmp(&b.1))?;
+    Some(Suspicion::Uncertain {
+        than: other.name.clone(),
+        means: [judged.mean, other.mean],
+        bounds: [bound, theirs],
+    })
+}
+
+/// The greatest share of a demonstration that no mixture of the others gives.
+fn most_unseen(phi: &Matrix) -> Result<f64, DecompositionError> {
+    let mut most = 0.0_f64;
+    for row in 0..phi.rows() {
+        most = most.max(Span::new(phi, Some(row))?.outside(phi.row(row)));
+    }
+    Ok(most)
+}
+
+/// The directions that some rows of a matrix span.
+struct Span {
+    directions: Vec<Vec<f64>>,
+}
+
+impl Span {
+    fn new(phi: &Matrix, without: Option<usize>) -> Result<Self, DecompositionError> {
+        let rows: Vec<usize> = (0..phi.rows())
+            .filter(|row| Some(*row) != without)
+            .collect();
+        if rows.is_empty() {
+            let directions = Vec::new();
+            return Ok(Self { directions });
+        }
+        let chosen = Matrix::from_fn(rows.len(), phi.cols(), |row, col| phi.row(rows[row])[col]);
+        let (values, vectors) = right_singular(&chosen)?;
+        let largest = values.iter().copied().fold(0.0, f64::max);
+        let kept = (0..values.len()).filter(|at| values[*at] > 1e-9 * largest);
+        let direction = |at: usize| (0..phi.cols()).map(|row| vectors.row(row)[at]).collect();
+        Ok(Self {
+            directions: kept.map(direction).collect(),
+        })
+    }
+
+    /// The share of a vector, by length, that lies outside.
+    fn outside(&self, vector: &[f64]) -> f64 {
+        let square = |vector: &[f64]| vector.iter().map(|v| v * v).sum::<f64>();
+        let whole = square(vector);
+        if whole == 0.0 {
+            return 0.0;
+        }
+        let mut rest = vector.to_vec();
+        for direction in &self.directions {
+            let along: f64 = direction.iter().zip(vector).map(|(d, v)| d * v).sum();
+            for (rest, direction) in rest.iter_mut().zip(direction) {
+                *rest -= along * direction;
+            }
+        }
+        (square(&rest) / whole).sqrt()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{EvaluateOptions, evaluate};
+
+    /// Weights around (1, 0, 0); three demonstrations that never show the third feature.
+    fn judged(policies: &[(&str, [f64; 3], f64)]) -> Vec<Vec<Suspicion>> {
+        let rows: Vec<f64> = (0..2000)
+            .flat_map(|i| {
+                let turn = f64::from(i) * 2.399_963;
+                [1.0, 0.2 * turn.sin(), 0.5 * (turn * 0.7).cos()]
+            })
+            .collect();
+        let draws = Draws::new(4, 500, 3, rows).unwrap();
+        let phi = Matrix::new(3, 3, vec![1.0, 1.0, 0.0, 3.0, 0.5, 0.0, 6.0, 1.0, 0.0]).unwrap();
+        let demonstrations = FeatureTable::new(phi).unwrap();
+        let demonstrations = demonstrations.with_lengths(vec![10.0, 15.0, 20.0]).unwrap();
+        let policies: Vec<Policy> = policies
+            .iter()
+            .map(|(name, phi, length)| {
+                let phi = Matrix::new(1, 3, phi.to_vec()).unwrap();
+                Policy::new(*name, phi, Some(vec![*length])).unwrap()
+            })
+            .collect();
+        let evaluation = evaluate(&draws, &policies, &EvaluateOptions::default()).unwrap();
+        suspicions(&evaluation, &policies, &demonstrations, &draws).unwrap()
+    }
+
+    #[test]
+    fn a_policy_like_the_demonstrations_is_not_suspicious() {
+        assert_eq!(judged(&[("plain", [5.0, 1.0, 0.0], 18.0)]), [vec![]]);
+    }
+
+    #[test]
+    fn gains_that_are_uncertain_are_found() {
+        let found = judged(&[
+            ("plain", [5.0, 1.0, 0.0], 18.0),
+            ("odd", [5.5, 20.0, 0.0], 18.0),
+        ]);
+        assert_eq!(found[0], []);
+        let [Suspicion::Uncertain { than, .. }] = &found[1][..] else {
+            panic!("{found:?}");
+        };
+        assert_eq!(than, "plain");
+    }
+
+    #[test]
+    fn long_lives_with_little_to_show_are_found() {
+        let found = judged(&[
+            ("waits", [9.0, 3.0, 0.0], 400.0),
+            ("works", [90.0, 3.0, 0.0], 400.0),
+        ]);
+        let [
+            Suspicion::Long {
+                length,
+                longest,
+                per_step,
+                usual,
+            },
+        ] = found[0][..]
+        else {
+            panic!("{found:?}");
+        };
+        assert_eq!((length, longest), (400.0, 20.0));
+        assert!(per_step < usual);
+        assert_eq!(found[1], []);
+    }
+
+    #[test]
+    fn what_no_demonstration_showed_is_found() {
+        let found = judged(&[("new", [5.0, 1.0, 30.0], 18.0)]);
+        assert!(matches!(found[0][..], [Suspicion::Unseen { share, .. }] if share > 0.9));
+    }
+}
