@@ -3,6 +3,7 @@
 //! Everything that has to be run more than once during development is a command here, so that it
 //! is the same on every machine and in CI. Nothing but a Rust toolchain and `python3` is needed.
 
+mod browser;
 mod python;
 mod step;
 
@@ -19,6 +20,8 @@ Usage: cargo xtask <command>
 Commands:
   test [STEP...]   every check that CI runs, or only the named ones, in this order:
                    format, lint, test, docs, python
+  test --gpu       the networks on a GPU, or on software Vulkan (Debian: mesa-vulkan-drivers);
+                   not part of the above, because it compiles for many minutes
   python           make the Python environment of the checks, and print its interpreter
   bench [ARGS...]  the speed of the samplers next to nuts-rs; ARGS go to the benchmark
   bench-atari [GAME...]
@@ -162,6 +165,12 @@ impl Project {
 const TEST_STEPS: [&str; 5] = ["format", "lint", "test", "docs", "python"];
 
 fn test(project: &Project, only: &[String]) -> Result<()> {
+    if only.iter().any(|word| word == "--gpu") {
+        expect_no_arguments("test --gpu", &only[1..])?;
+        // Says on which adapter it runs, or that there is none.
+        let words = "test --workspace --release --features wgpu --test gpu -- --nocapture";
+        return Steps::new().run("gpu", project.cargo(&split(words)));
+    }
     if let Some(unknown) = only.iter().find(|w| !TEST_STEPS.contains(&w.as_str())) {
         bail!(
             "unknown step {unknown:?}; expected {}",
@@ -181,12 +190,15 @@ fn test(project: &Project, only: &[String]) -> Result<()> {
         let interpreter = steps.call("atari", || project.atari_environment().ensure())?;
         let mut command = project.cargo(&["test", "--workspace", "--release"]);
         command.env("BREX_PYTHON", interpreter);
+        if let Some(browser) = steps.call("browser", browser::ensure)? {
+            command.env("BREX_BROWSER", browser);
+        }
         // A snapshot that differs is a failure, never a new file in the tree.
         command.env("INSTA_UPDATE", "no");
         steps.run("test", command)?;
     }
     if chosen("docs") {
-        let mut command = project.cargo(&["doc", "--workspace", "--no-deps"]);
+        let mut command = project.cargo(&["doc", "--workspace", "--no-deps", "--release"]);
         command.env("RUSTDOCFLAGS", "-D warnings");
         steps.run("docs", command)?;
     }

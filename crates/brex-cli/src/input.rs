@@ -1,21 +1,25 @@
 //! The two files that define a posterior, and the flags that several commands share.
 
 use crate::exit::BadInput;
+use crate::run_files::RunFiles;
 use anyhow::Result;
 use brex_core::FeatureTable;
 use brex_posterior::{Prior, lowest_ranked};
 use brex_store::{PreferenceFile, read_features, read_preferences};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-/// The two input files.
+/// The two input files, or the run directory that holds them.
 #[derive(Debug, Clone, clap::Args)]
 pub(crate) struct InputFiles {
+    /// A run directory with features, as `brex features` leaves it
+    #[arg(value_name = "DIR")]
+    pub(crate) run: Option<PathBuf>,
     /// Feature sums, one row per trajectory (.npy, .npz, .safetensors, .parquet, .csv)
-    #[arg(long, value_name = "FILE")]
-    pub(crate) features: PathBuf,
+    #[arg(long, value_name = "FILE", required_unless_present = "run")]
+    features: Option<PathBuf>,
     /// Preferences between the rows, by row number or id (.csv, .jsonl)
-    #[arg(long, value_name = "FILE")]
-    pub(crate) preferences: PathBuf,
+    #[arg(long, value_name = "FILE", required_unless_present = "run")]
+    preferences: Option<PathBuf>,
 }
 
 /// What the files hold, checked.
@@ -26,10 +30,27 @@ pub(crate) struct Inputs {
 }
 
 impl InputFiles {
+    /// The run directory, if one was named.
+    fn run(&self) -> RunFiles {
+        RunFiles::of(self.run.as_deref().unwrap_or(Path::new(".")))
+    }
+
+    /// Where the features are.
+    pub(crate) fn features(&self) -> PathBuf {
+        let named = self.features.clone();
+        named.unwrap_or_else(|| self.run().features)
+    }
+
+    /// Where the preferences are.
+    pub(crate) fn preferences(&self) -> PathBuf {
+        let named = self.preferences.clone();
+        named.unwrap_or_else(|| self.run().preferences)
+    }
+
     /// Reads and checks both files.
     pub(crate) fn read(&self) -> Result<Inputs> {
-        let features = read_features(&self.features)?;
-        let preferences = read_preferences(&self.preferences, &features)?;
+        let features = read_features(self.features())?;
+        let preferences = read_preferences(self.preferences(), &features)?;
         Ok(Inputs {
             features,
             preferences,

@@ -5,18 +5,25 @@ mod args;
 mod atari;
 mod commands;
 mod config;
+mod device;
 mod example_problem;
 mod exit;
+mod honesty;
 mod input;
 mod interrupt;
 mod numbers;
 mod player;
 mod plot;
 mod progress;
+mod recorded;
+mod report;
+mod rollouts;
 mod run_directory;
+mod run_files;
 mod table;
 mod terminal;
 mod units;
+mod update_log;
 
 use anyhow::{Context, Result};
 use args::{Arguments, Command};
@@ -69,6 +76,8 @@ fn run(words: Vec<OsString>) -> Result<Outcome> {
         Command::Merge(arguments) => commands::merge::run(arguments, common),
         Command::Envs(_) => commands::envs::run(common),
         Command::Demos(arguments) => commands::demos::run(arguments, common),
+        Command::Pretrain(arguments) => commands::pretrain::run(arguments, common),
+        Command::Features(arguments) => commands::features::run(arguments, common),
         Command::Train(arguments) => commands::train::run(arguments, common),
         Command::Curves(arguments) => commands::curves::run(arguments, common),
         Command::Rollout(arguments) => commands::rollout::run(arguments, common),

@@ -1,10 +1,12 @@
 //! Who plays: a script by name, or a policy from a file.
 
+use crate::device::open;
 use crate::exit::BadInput;
+use crate::interrupt;
 use anyhow::Result;
 use brex_core::Episode;
-use brex_envs::{EnvError, Environment, Script, game_random, record};
-use brex_learn::{Agent, Device, PolicyFile};
+use brex_envs::{EnvError, Environment, Recorder, Script, game_random};
+use brex_learn::{Agent, Device, DeviceName, PolicyFile};
 use std::path::{Path, PathBuf};
 
 /// Who plays, as the command line says it.
@@ -47,10 +49,17 @@ pub(crate) enum Ready {
 
 impl Player {
     /// Refuses a script that an environment does not have, or a policy of another one.
-    pub(crate) fn ready(&self, env: &dyn Environment) -> Result<Ready, BadInput> {
+    pub(crate) fn ready(
+        &self,
+        env: &dyn Environment,
+        device: DeviceName,
+    ) -> Result<Ready, BadInput> {
         let script = match self {
             Self::Script(script) => *script,
-            Self::File(path) => return Ok(Ready::Agent(Box::new(read_agent(path, env)?))),
+            Self::File(path) => {
+                let agent = read_agent(path, env, &open(device)?)?;
+                return Ok(Ready::Agent(Box::new(agent)));
+            }
         };
         if env.scripts().contains(&script) {
             return Ok(Ready::Script(script));
@@ -65,19 +74,30 @@ impl Player {
     }
 }
 
-/// An episode that a script plays; `seeds` are those of the world and of the player.
+/// An episode that a script plays; `seeds` are those of the world and of the player. None if
+/// somebody asked to stop.
 pub(crate) fn script_episode(
     env: &mut dyn Environment,
     script: Script,
     seeds: (u64, u64),
-) -> Result<Episode, EnvError> {
+) -> Result<Option<Episode>, EnvError> {
     let mut random = game_random(seeds.1);
-    let act = |env: &dyn Environment, _: &[u8]| env.scripted(script, &mut random).unwrap_or(0);
-    record(env, seeds.0, act, |_| {})
+    let mut recorder = Recorder::begin(env, seeds.0)?;
+    while !interrupt::requested() {
+        let action = env.scripted(script, &mut random).unwrap_or(0);
+        if let Some(episode) = recorder.step(env, action)? {
+            return Ok(Some(episode));
+        }
+    }
+    Ok(None)
 }
 
 /// Reads a policy that plays in an environment.
-pub(crate) fn read_agent(path: &Path, env: &dyn Environment) -> Result<Agent, BadInput> {
+pub(crate) fn read_agent(
+    path: &Path,
+    env: &dyn Environment,
+    device: &Device,
+) -> Result<Agent, BadInput> {
     let bad = |problem: String| BadInput::new(format!("{}: {problem}", path.display()));
     let bytes = std::fs::read(path).map_err(|error| bad(format!("cannot read: {error}")))?;
     let file = PolicyFile::from_bytes(&bytes).map_err(|error| bad(error.to_string()))?;
@@ -97,6 +117,5 @@ pub(crate) fn read_agent(path: &Path, env: &dyn Environment) -> Result<Agent, Ba
             spec.actions.len()
         )));
     }
-    file.agent(&Device::flex())
-        .map_err(|error| bad(error.to_string()))
+    file.agent(device).map_err(|error| bad(error.to_string()))
 }

@@ -2,6 +2,7 @@
 //! when nobody reads any more.
 
 use std::io::{IsTerminal, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Whether text may carry colour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -69,8 +70,22 @@ fn colour_wanted() -> bool {
     !set("NO_COLOR") && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
 }
 
+/// Whether results are kept back, because they are a step of something greater.
+static SILENT: AtomicBool = AtomicBool::new(false);
+
+/// Does something whose results are not to be printed.
+pub(crate) fn without_printing<T>(work: impl FnOnce() -> T) -> T {
+    SILENT.store(true, Ordering::Relaxed);
+    let done = work();
+    SILENT.store(false, Ordering::Relaxed);
+    done
+}
+
 /// Writes results to standard output. A closed pipe is an error for `main` to see, not a panic.
 pub(crate) fn print(text: &str) -> std::io::Result<()> {
+    if SILENT.load(Ordering::Relaxed) {
+        return Ok(());
+    }
     let mut out = std::io::stdout().lock();
     out.write_all(text.as_bytes())?;
     out.flush()

@@ -22,6 +22,8 @@ fn help_of_every_command() {
         "doctor",
         "train",
         "demos",
+        "pretrain",
+        "features",
         "curves",
         "rollout",
     ] {

@@ -110,7 +110,8 @@ pub use preferences::{
 };
 pub use read::{TableFormat, features_from_bytes, read_features, read_matrix, read_vector};
 pub use run_features::{
-    EpisodeSums, RunFeatures, read_run_features, run_features_from_bytes, write_run_features,
+    EpisodeSums, RunFeatures, RunPolicy, read_run_features, run_features_from_bytes,
+    write_run_features,
 };
 pub use state::{read_state, state_from_bytes, write_state};
 pub use tensorboard::EventFile;

@@ -45,8 +45,19 @@ pub struct RunFeatures {
     pub ids: Vec<String>,
     /// The recorded episodes.
     pub episodes: EpisodeSums,
-    /// Policies by name, with their rollouts.
-    pub policies: Vec<(String, EpisodeSums)>,
+    /// Policies with their rollouts.
+    pub policies: Vec<RunPolicy>,
+}
+
+/// A policy of a run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RunPolicy {
+    /// Its name.
+    pub name: String,
+    /// What tells its rollouts from others.
+    pub played: String,
+    /// Its rollouts.
+    pub sums: EpisodeSums,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -58,7 +69,14 @@ struct Header {
     encoder: String,
     scale: f64,
     ids: Vec<String>,
-    policies: Vec<String>,
+    policies: Vec<PolicyHeader>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct PolicyHeader {
+    name: String,
+    played: String,
 }
 
 /// Writes feature sums to a `.safetensors` file. An existing file is an error unless `force` is
@@ -90,9 +108,13 @@ pub fn write_run_features(
         }
     };
     add_sums("", &run.episodes);
-    for (index, (_, sums)) in run.policies.iter().enumerate() {
-        add_sums(&format!(".{index}"), sums);
+    for (index, policy) in run.policies.iter().enumerate() {
+        add_sums(&format!(".{index}"), &policy.sums);
     }
+    let policies = run.policies.iter().map(|policy| PolicyHeader {
+        name: policy.name.clone(),
+        played: policy.played.clone(),
+    });
     let header = Header {
         kind: KIND.to_owned(),
         environment: run.environment.clone(),
@@ -100,7 +122,7 @@ pub fn write_run_features(
         encoder: run.encoder.clone(),
         scale: run.scale,
         ids: run.ids.clone(),
-        policies: run.policies.iter().map(|(name, _)| name.clone()).collect(),
+        policies: policies.collect(),
     };
     let header = serde_json::to_string(&header).map_err(|e| malformed(path, e.to_string()))?;
     let mut views = Vec::new();
@@ -146,14 +168,14 @@ pub fn run_features_from_bytes(path: &Path, bytes: &[u8]) -> Result<RunFeatures,
         return Err(malformed(path, format!("{rows} episodes, but {ids} ids")));
     }
     let mut policies = Vec::new();
-    for (index, name) in header.policies.into_iter().enumerate() {
+    for (index, PolicyHeader { name, played }) in header.policies.into_iter().enumerate() {
         let sums = reader.sums(&format!(".{index}"))?;
         if sums.features.cols() != features {
             let found = sums.features.cols();
             let problem = format!("policy {name:?} has {found} features, episodes {features}");
             return Err(malformed(path, problem));
         }
-        policies.push((name, sums));
+        policies.push(RunPolicy { name, played, sums });
     }
     Ok(RunFeatures {
         environment: header.environment,
@@ -259,6 +281,14 @@ mod tests {
         }
     }
 
+    fn policy(name: &str, sums: EpisodeSums) -> RunPolicy {
+        RunPolicy {
+            name: name.to_owned(),
+            played: format!("{name} played"),
+            sums,
+        }
+    }
+
     fn run() -> RunFeatures {
         RunFeatures {
             environment: "pocket:breakout".to_owned(),
@@ -267,10 +297,7 @@ mod tests {
             scale: 2.5,
             ids: vec!["x".to_owned(), "y".to_owned()],
             episodes: sums(2, true),
-            policies: vec![
-                ("A".to_owned(), sums(3, true)),
-                ("b.c/d".to_owned(), sums(1, false)),
-            ],
+            policies: vec![policy("A", sums(3, true)), policy("b.c/d", sums(1, false))],
         }
     }
 
@@ -318,11 +345,11 @@ mod tests {
         };
         refused(|run| run.scale = -1.0, "scale");
         refused(|run| run.ids.truncate(1), "ids");
-        refused(|run| run.policies[0].1.scores.truncate(2), "scores.0");
-        refused(|run| run.policies[1].1.lengths[0] = 0.0, "lengths.1");
+        refused(|run| run.policies[0].sums.scores.truncate(2), "scores.0");
+        refused(|run| run.policies[1].sums.lengths[0] = 0.0, "lengths.1");
         refused(|run| run.episodes.scores[1] = f64::NAN, "scores");
         refused(
-            |run| run.policies[0].1.features = Matrix::zeros(3, 2),
+            |run| run.policies[0].sums.features = Matrix::zeros(3, 2),
             "\"A\"",
         );
     }

@@ -158,7 +158,7 @@ impl Checked {
             "features",
             format!(
                 "{}: {} of {}{ids}{lengths}",
-                files.features.display(),
+                files.features().display(),
                 plural(report.trajectories, "trajectory", "trajectories"),
                 plural(report.features, "feature", "features"),
             ),
@@ -171,7 +171,7 @@ impl Checked {
             "preferences",
             format!(
                 "{}: {} by {by}",
-                files.preferences.display(),
+                files.preferences().display(),
                 plural(report.comparisons, "comparison", "comparisons"),
             ),
         );

@@ -117,7 +117,8 @@ fn levels(environment: &str) -> Result<Vec<(String, f64)>> {
             .into_par_iter()
             .map(|seed| {
                 let mut env = make(environment)?;
-                Ok(script_episode(env.as_mut(), script, (seed, seed))?.score)
+                let played = script_episode(env.as_mut(), script, (seed, seed))?;
+                Ok(played.map_or(0.0, |episode| episode.score))
             })
             .collect();
         scores.map(|scores| scores.iter().sum::<f64>() / EPISODES as f64)

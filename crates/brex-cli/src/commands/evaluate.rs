@@ -1,11 +1,13 @@
 //! `brex evaluate`: lower bounds on the return of policies under the posterior.
 
 use super::evaluation_report::Report;
+use super::run_evaluation::RunEvaluation;
 use crate::args::Common;
-use crate::exit::Outcome;
+use crate::exit::{BadInput, Outcome};
 use crate::input::probability;
 use crate::numbers;
 use crate::plot::PlotFormat;
+use crate::run_files::RunFiles;
 use crate::terminal::{Style, json_text, print, say, warn};
 use anyhow::{Context, Result};
 use brex_core::Draws;
@@ -22,13 +24,16 @@ use std::path::PathBuf;
 /// Draws from a file that brex did not write are judged with a warning instead.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
+    /// A run directory with a posterior, as `brex sample DIR` leaves it: its policies are judged
+    #[arg(value_name = "DIR", conflicts_with_all = ["policies", "plot", "out"])]
+    pub(crate) run: Option<PathBuf>,
     /// A directory that `brex sample` wrote, or draws x features that others made (.npy, ...)
-    #[arg(long, value_name = "DIR|FILE")]
-    pub(crate) posterior: PathBuf,
+    #[arg(long, value_name = "DIR|FILE", required_unless_present = "run")]
+    pub(crate) posterior: Option<PathBuf>,
     /// The policies: {"A": {"phi": [...]}} or {"A": {"rollouts": [[...], ...]}} in JSON, or a table
     /// with one row per policy
-    #[arg(long, value_name = "FILE")]
-    pub(crate) policies: PathBuf,
+    #[arg(long, value_name = "FILE", required_unless_present = "run")]
+    pub(crate) policies: Option<PathBuf>,
     /// The share of the posterior below the bound; may be given several times
     #[arg(long, value_name = "D", default_values_t = [0.05], value_delimiter = ',', value_parser = probability)]
     pub(crate) delta: Vec<f64>,
@@ -57,6 +62,21 @@ pub(crate) struct Judged {
 }
 
 pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Outcome> {
+    if let Some(directory) = &arguments.run {
+        let judged = RunEvaluation::execute(arguments, directory, common)?;
+        if common.json {
+            print(&json_text(&judged.json())?)?;
+        } else {
+            print(&judged.text(Style::for_stdout()))?;
+        }
+        let files = RunFiles::of(directory);
+        judged.report_page(&files)?;
+        if !common.json {
+            let (returns, report) = (files.returns.display(), files.report.display());
+            say(&format!("look at {returns}, or open {report} in a browser"));
+        }
+        return Ok(judged.outcome());
+    }
     let judged = execute(arguments, common)?;
     if common.json {
         print(&json_text(&judged.json()?)?)?;
@@ -80,11 +100,14 @@ pub(crate) fn execute(arguments: &Arguments, common: &Common) -> Result<Judged> 
             return Err(StoreError::Exists { path }.into());
         }
     }
-    let policies = read_policies(&arguments.policies)?;
-    let draws = read_draws(&arguments.posterior)?;
+    let (Some(named), Some(posterior)) = (&arguments.policies, &arguments.posterior) else {
+        return Err(BadInput::new("--posterior and --policies, or a run directory").into());
+    };
+    let policies = read_policies(named)?;
+    let draws = read_draws(posterior)?;
     // A file of draws does not say what chains they come from, so what is known about their
     // convergence is a warning and not a verdict.
-    let foreign = !arguments.posterior.is_dir();
+    let foreign = !posterior.is_dir();
     let options = EvaluateOptions {
         deltas: arguments.delta.clone(),
         seed: common.seed,
@@ -92,7 +115,7 @@ pub(crate) fn execute(arguments: &Arguments, common: &Common) -> Result<Judged> 
     };
     let judged = Judged {
         evaluation: evaluate(&draws, &policies, &options)
-            .with_context(|| arguments.policies.display().to_string())?,
+            .with_context(|| named.display().to_string())?,
         heading: heading(&draws, policies.len(), &arguments.delta),
         untrusted: arguments.untrusted || foreign,
         foreign,

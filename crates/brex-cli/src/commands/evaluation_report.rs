@@ -47,6 +47,11 @@ impl<'a> Report<'a> {
         }
     }
 
+    /// The places of the policies in the evaluation, in the order to show them.
+    pub(crate) fn order(&self) -> &[usize] {
+        &self.order
+    }
+
     fn policies(&self) -> impl Iterator<Item = &'a PolicyEvaluation> {
         self.order
             .iter()

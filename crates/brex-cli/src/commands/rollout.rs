@@ -2,23 +2,18 @@
 
 use crate::args::Common;
 use crate::atari::prepare;
-use crate::exit::{BadInput, Outcome};
-use crate::interrupt;
+use crate::device::DeviceArgument;
+use crate::exit::Outcome;
 use crate::numbers;
-use crate::player::{Player, Ready, script_episode};
-use crate::progress::Progress;
+use crate::player::Player;
+use crate::rollouts::{Rollouts, file_name};
 use crate::table::Table;
 use crate::terminal::{Style, json_text, print};
-use anyhow::{Result, bail};
-use brex_core::{Episode, stream};
-use brex_envs::{EnvError, Environment, Script, make};
-use brex_learn::{Agent, play_episodes};
+use anyhow::Result;
+use brex_core::Episode;
 use brex_store::{AtomicDir, write_episode};
-use rand::Rng;
-use rayon::prelude::*;
 use serde_json::json;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Play episodes with a policy and record them
 ///
@@ -41,101 +36,34 @@ pub(crate) struct Arguments {
     /// Replace an existing directory
     #[arg(long, requires = "out")]
     force: bool,
+    #[command(flatten)]
+    on: DeviceArgument,
 }
 
 pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Outcome> {
-    let env = make(&arguments.environment).map_err(|error| BadInput::new(error.to_string()))?;
-    let player = arguments.policy.ready(env.as_ref())?;
-    drop(env);
+    let rollouts = Rollouts {
+        environment: &arguments.environment,
+        player: &arguments.policy,
+        episodes: arguments.episodes,
+        seed: common.seed,
+        device: arguments.on.device,
+        quiet: common.quiet,
+    };
+    rollouts.check()?;
     prepare(&arguments.environment, common.quiet)?;
     let out = match &arguments.out {
         Some(path) => Some(AtomicDir::create(path, arguments.force)?),
         None => None,
     };
-    let episodes = match &player {
-        Ready::Script(script) => play_script(arguments, *script, common)?,
-        Ready::Agent(agent) => play_agent(arguments, agent, common)?,
-    };
+    let episodes = rollouts.play()?;
     if let Some(out) = out {
         for (index, episode) in episodes.iter().enumerate() {
-            let name = format!("{index:06}.episode");
-            write_episode(out.path().join(name), episode, false)?;
+            write_episode(out.path().join(file_name(index)), episode, false)?;
         }
         out.commit()?;
     }
     report(arguments, common, &episodes)?;
     Ok(Outcome::Done)
-}
-
-/// Episodes of a policy from a file.
-fn play_agent(arguments: &Arguments, agent: &Agent, common: &Common) -> Result<Vec<Episode>> {
-    let progress = Progress::start("rollout", common.quiet);
-    interrupt::listen();
-    let total = arguments.episodes as usize;
-    let name = &arguments.environment;
-    let played = play_episodes(
-        agent,
-        || make(name),
-        total,
-        common.seed,
-        |done| {
-            progress.update(done as u64, Some(total as u64), "episodes");
-            !interrupt::requested()
-        },
-    );
-    progress.finish();
-    match played? {
-        Some(episodes) => Ok(episodes),
-        None => bail!("stopped; nothing is kept"),
-    }
-}
-
-/// All episodes of a script, in order; each has a seed of its own.
-fn play_script(arguments: &Arguments, script: Script, common: &Common) -> Result<Vec<Episode>> {
-    let progress = Progress::start("rollout", common.quiet);
-    interrupt::listen();
-    let done = AtomicU64::new(0);
-    let total = u64::from(arguments.episodes);
-    let episodes: Vec<Option<Episode>> = (0..total)
-        .into_par_iter()
-        .map_init(spare, |spare, index| {
-            if interrupt::requested() {
-                return Ok(None);
-            }
-            let episode = play_one(arguments, script, (common.seed, index), spare)?;
-            let done = done.fetch_add(1, Ordering::Relaxed) + 1;
-            progress.update(done, Some(total), "episodes");
-            Ok(Some(episode))
-        })
-        .collect::<Result<_, EnvError>>()?;
-    progress.finish();
-    let played: Option<Vec<Episode>> = episodes.into_iter().collect();
-    match played {
-        Some(episodes) => Ok(episodes),
-        None => bail!("stopped; nothing is kept"),
-    }
-}
-
-/// An environment that is used again for the next episode: an Atari game has a process to start.
-type Spare = Option<Box<dyn Environment>>;
-
-fn spare() -> Spare {
-    None
-}
-
-fn play_one(
-    arguments: &Arguments,
-    script: Script,
-    (seed, index): (u64, u64),
-    spare: &mut Spare,
-) -> Result<Episode, EnvError> {
-    let mut seeds = stream(seed, "rollout", index);
-    let (world, player) = (seeds.next_u64(), seeds.next_u64());
-    let env = match spare {
-        Some(env) => env,
-        None => spare.insert(make(&arguments.environment)?),
-    };
-    script_episode(env.as_mut(), script, (world, player))
 }
 
 fn report(arguments: &Arguments, common: &Common, episodes: &[Episode]) -> Result<()> {

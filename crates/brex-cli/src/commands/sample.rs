@@ -8,6 +8,7 @@ use crate::input::{InputFiles, ModelFlags, positive, probability};
 use crate::interrupt;
 use crate::progress::Progress;
 use crate::run_directory::{KeepLogLikelihood, RunDirectory, fingerprint, read_to_resume};
+use crate::run_files::RunFiles;
 use crate::terminal::{Style, json_text, print, printable, say, warn};
 use anyhow::Result;
 use brex_core::Policy;
@@ -28,9 +29,9 @@ use std::path::{Path, PathBuf};
 pub(crate) struct Arguments {
     #[command(flatten)]
     pub(crate) files: InputFiles,
-    /// The directory to write; it appears when it is complete
-    #[arg(long, value_name = "DIR")]
-    pub(crate) out: PathBuf,
+    /// The directory to write; it appears when it is complete [of a run directory: posterior.zarr]
+    #[arg(long, value_name = "DIR", required_unless_present = "run")]
+    pub(crate) out: Option<PathBuf>,
     /// Replace an existing directory that brex wrote
     #[arg(long)]
     pub(crate) force: bool,
@@ -157,6 +158,7 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Outcome> {
 /// Samples and writes the directory.
 pub(crate) fn execute(arguments: &Arguments, common: &Common) -> Result<SampleReport> {
     let sampler = arguments.sampling.sampler()?;
+    let out_path = arguments.out();
     let inputs = arguments.files.read()?;
     let features = inputs.features.matrix();
     let policies = match &arguments.policies {
@@ -186,18 +188,18 @@ pub(crate) fn execute(arguments: &Arguments, common: &Common) -> Result<SampleRe
     attributes.insert("seed".to_owned(), json!(common.seed));
     attributes.insert("inputs".to_owned(), json!(fingerprint(&inputs)));
     let previous = match arguments.resume {
-        true => Some(read_to_resume(&arguments.out, &attributes)?),
+        true => Some(read_to_resume(&out_path, &attributes)?),
         false => None,
     };
     if let (Some(previous), Some(chains)) = (&previous, arguments.sampling.chains)
         && previous.draws.chains() != chains
     {
         let then = previous.draws.chains();
-        let out = arguments.out.display();
+        let out = out_path.display();
         let problem = format!("{out}: cannot go on: chains was {then} then and is {chains} now");
         return Err(BadInput::new(problem).into());
     }
-    let out = AtomicDir::create(&arguments.out, arguments.force || arguments.resume)?;
+    let out = AtomicDir::create(&out_path, arguments.force || arguments.resume)?;
     let options = SampleOptions {
         chains: arguments.sampling.chains,
         length: arguments.sampling.length(),
@@ -241,7 +243,8 @@ pub(crate) fn execute(arguments: &Arguments, common: &Common) -> Result<SampleRe
         sampler: sampler.name(),
         seed: common.seed,
         delta: options.delta,
-        out: &arguments.out,
+        out: &out_path,
+        run: arguments.files.run.as_deref(),
     };
     let report = SampleReport::new(&inputs, &run)?;
     let directory = RunDirectory {
@@ -277,6 +280,12 @@ fn policies_for(path: &Path, features: usize) -> Result<Vec<Policy>> {
 }
 
 impl Arguments {
+    /// Where the draws go.
+    pub(crate) fn out(&self) -> PathBuf {
+        let run = || RunFiles::of(self.files.run.as_deref().unwrap_or(Path::new(".")));
+        self.out.clone().unwrap_or_else(|| run().posterior)
+    }
+
     /// All settings that the draws depend on, as a table for `--config`.
     fn settings(&self, common: &Common) -> toml::Table {
         let mut table = toml::Table::new();
@@ -285,8 +294,8 @@ impl Arguments {
         };
         let path = |path: &PathBuf| toml::Value::String(path.display().to_string());
         let number = |value: usize| toml::Value::Integer(i64::try_from(value).unwrap_or(i64::MAX));
-        set("features", path(&self.files.features));
-        set("preferences", path(&self.files.preferences));
+        set("features", path(&self.files.features()));
+        set("preferences", path(&self.files.preferences()));
         if let Some(policies) = &self.policies {
             set("policies", path(policies));
         }

@@ -19,6 +19,8 @@ pub(crate) struct SummaryInputs<'a> {
     pub(crate) seed: u64,
     pub(crate) delta: f64,
     pub(crate) out: &'a Path,
+    /// The run directory that this belongs to.
+    pub(crate) run: Option<&'a Path>,
 }
 
 /// A run, reported.
@@ -29,6 +31,7 @@ pub(crate) struct SampleReport {
     estimates: Estimates,
     convergence: Convergence,
     out: PathBuf,
+    run: Option<PathBuf>,
 }
 
 /// What is the same whenever the same seed is used.
@@ -144,6 +147,7 @@ impl SampleReport {
             estimates: Estimates::new(inputs.problem, sampled)?,
             convergence: convergence.clone(),
             out: inputs.out.to_owned(),
+            run: inputs.run.map(Path::to_owned),
         })
     }
 
@@ -252,9 +256,11 @@ impl SampleReport {
         let out = self.out.display();
         text.push_str(&format!("\n{verdict}\nwritten to {out}\n"));
         if self.facts.converged {
-            text.push_str(&format!(
-                "next: brex evaluate --posterior {out} --policies FILE\n"
-            ));
+            let next = match &self.run {
+                Some(run) => run.display().to_string(),
+                None => format!("--posterior {out} --policies FILE"),
+            };
+            text.push_str(&format!("next: brex evaluate {next}\n"));
         }
         text
     }

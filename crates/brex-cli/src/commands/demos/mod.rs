@@ -1,15 +1,19 @@
 //! `brex demos`: ranked demonstrations, made as the paper made them.
 //!
-//! An agent is trained on the true score. Twelve checkpoints of its first half play one episode
+//! An agent is trained on the true score. Twelve checkpoints of its first two fifths play one episode
 //! each, from clumsy to fair; all strict comparisons of their scores are the preferences. Four more
 //! checkpoints are the policies A, B, C and D that rewards and bounds are judged by; the best
 //! demonstration lies well below the last of them.
 
+mod add;
 mod files;
+
+pub(crate) use add::{Rank, add};
 
 use crate::args::Common;
 use crate::atari::prepare;
 use crate::commands::train::{Ended, Notes, Settings, TrainingFolder, policy_path, run_file};
+use crate::device::{DeviceArgument, open};
 use crate::exit::{BadInput, Outcome};
 use crate::interrupt;
 use crate::player::read_agent;
@@ -21,10 +25,14 @@ use brex_envs::{Spec, make};
 use brex_learn::{Agent, Device, PolicyFile, PpoConfig, Trainer, play_episodes};
 use brex_store::AtomicDir;
 use files::{Demonstration, Judge, Results};
+use serde_json::json;
 use std::path::{Path, PathBuf};
 
 /// Updates of the paper's trainings: demonstrations, policies A to D, and the last one.
 const PAPER_DEMONSTRATIONS: [u64; 12] = [50, 100, 150, 200, 250, 300, 350, 400, 450, 500, 550, 600];
+/// The same for pocket games, whose agents learn most at the very beginning: with the squares of 1
+/// to 12, the first demonstrations are as clumsy as the paper's.
+const POCKET_DEMONSTRATIONS: [u64; 12] = [4, 17, 38, 67, 104, 150, 204, 267, 338, 417, 504, 600];
 const PAPER_POLICIES: [(&str, u64); 4] = [("A", 25), ("B", 325), ("C", 800), ("D", 1450)];
 const PAPER_UPDATES: u64 = 1450;
 
@@ -35,12 +43,18 @@ const PAPER_UPDATES: u64 = 1450;
 /// increasing skill to judge rewards by.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
-    /// The environment, as pocket:breakout; `brex envs` lists them
-    #[arg(value_name = "ENV")]
+    /// The environment, as pocket:breakout; `brex envs` lists them. With --add: a run directory
+    #[arg(value_name = "ENV|DIR")]
     environment: String,
     /// The directory to write
-    #[arg(long, value_name = "DIR")]
-    out: PathBuf,
+    #[arg(long, value_name = "DIR", required_unless_present = "add")]
+    out: Option<PathBuf>,
+    /// Add a recorded episode to the demonstrations of a run
+    #[arg(long, value_name = "EPISODE", requires = "rank", conflicts_with_all = ["out", "from", "resume", "force"])]
+    add: Option<PathBuf>,
+    /// With --add: better-than-all, worse-than-all, or between and two ids, the worse one first
+    #[arg(long, value_name = "RANK", num_args = 1..=3, requires = "add")]
+    rank: Vec<String>,
     /// Take the checkpoints of a training that exists, from its directory
     #[arg(long, value_name = "DIR", conflicts_with = "resume")]
     from: Option<PathBuf>,
@@ -54,7 +68,25 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u16).range(2..))]
     episodes: u16,
     #[command(flatten)]
+    on: DeviceArgument,
+    #[command(flatten)]
     settings: Settings,
+}
+
+impl Arguments {
+    /// The directory to write; clap has seen to it that there is one.
+    fn directory(&self) -> &Path {
+        self.out.as_deref().unwrap_or(Path::new("."))
+    }
+}
+
+/// The checkpoints that demonstrations come from, in updates of the paper's trainings.
+fn demonstrated(spec: &Spec) -> [u64; 12] {
+    if spec.is_atari() {
+        PAPER_DEMONSTRATIONS
+    } else {
+        POCKET_DEMONSTRATIONS
+    }
 }
 
 /// The update of a training that is as far in it as another is in the paper's.
@@ -63,6 +95,9 @@ fn scaled(update: u64, updates: u64) -> u64 {
 }
 
 pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Outcome> {
+    if let Some(episode) = &arguments.add {
+        return run_add(arguments, episode, common);
+    }
     let name = &arguments.environment;
     let env = make(name).map_err(|error| BadInput::new(error.to_string()))?;
     let spec = env.spec().clone();
@@ -71,34 +106,35 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Outcome> {
         Some(training) => found(training)?,
         None => Vec::new(),
     };
+    let device = open(arguments.on.device)?;
     prepare(name, common.quiet)?;
     let config = config(arguments, &spec)?;
     if arguments.resume {
-        if !arguments.out.join("training").exists() {
-            let shown = arguments.out.display();
+        if !arguments.directory().join("training").exists() {
+            let shown = arguments.directory().display();
             let problem = "nothing to go on from; start afresh without --resume";
             return Err(BadInput::new(format!("{shown}: {problem}")).into());
         }
     } else {
-        let out = AtomicDir::create(&arguments.out, arguments.force)?;
+        let out = AtomicDir::create(arguments.directory(), arguments.force)?;
         let again = run_file("demos", name, common.seed, &config)?;
         files::write_text(&out.path().join("run.toml"), &again)?;
         out.commit()?;
     }
     let checkpoints = match &arguments.from {
         Some(_) => checkpoints,
-        None => match trained(arguments, common, config)? {
+        None => match trained(arguments, common, config, &device)? {
             Some(checkpoints) => checkpoints,
             None => return Ok(Outcome::Done),
         },
     };
-    let results = record(arguments, common, &checkpoints)?;
-    results.write(&arguments.out)?;
+    let results = record(arguments, common, &checkpoints, &device)?;
+    results.write(arguments.directory())?;
     if common.json {
         print(&json_text(&results.json(name))?)?;
     } else {
         print(&results.text(Style::for_stdout()))?;
-        let out = arguments.out.display();
+        let out = arguments.directory().display();
         say(&format!(
             "written to {out}\nnext: brex render {out}/episodes/demo-12.episode -o best.gif"
         ));
@@ -106,6 +142,24 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Outcome> {
     if let Some(problem) = results.problem() {
         say(&problem);
         return Ok(Outcome::NotTrusted);
+    }
+    Ok(Outcome::Done)
+}
+
+/// Adds an episode to a run that exists.
+fn run_add(arguments: &Arguments, episode: &Path, common: &Common) -> Result<Outcome> {
+    let directory = Path::new(&arguments.environment);
+    let added = add(directory, episode, &Rank::of(&arguments.rank)?)?;
+    if common.json {
+        let result = json!({ "id": added.id, "preferences": added.preferences });
+        print(&json_text(&result)?)?;
+    } else {
+        let (count, shown) = (added.preferences, directory.display());
+        say(&format!(
+            "added {} with {count} preferences\nnext: brex features {shown}, then brex sample \
+             {shown} --force",
+            added.id
+        ));
     }
     Ok(Outcome::Done)
 }
@@ -127,27 +181,29 @@ fn trained(
     arguments: &Arguments,
     common: &Common,
     config: PpoConfig,
+    device: &Device,
 ) -> Result<Option<Vec<PathBuf>>> {
-    let (name, device) = (&arguments.environment, Device::flex());
-    let directory = arguments.out.join("training");
+    let name = &arguments.environment;
+    let directory = arguments.directory().join("training");
     let updates = config.updates();
-    let wanted = PAPER_DEMONSTRATIONS.into_iter();
+    let wanted = demonstrated(make(name)?.spec()).into_iter();
     let wanted = wanted.chain(PAPER_POLICIES.map(|(_, update)| update));
     let mut folder = if arguments.resume {
-        TrainingFolder::resume(&directory, || make(name), None, &device)?
+        TrainingFolder::resume(&directory, || make(name), None, device)?
     } else {
         let notes = Notes {
             reward: "truth".to_owned(),
+            reward_identity: None,
             keep: wanted.map(|update| scaled(update, updates)).collect(),
         };
-        let trainer = Trainer::new(config, common.seed, || make(name), None, &device)?;
+        let trainer = Trainer::new(config, common.seed, || make(name), None, device)?;
         TrainingFolder::create(&directory, false, name, trainer, notes, &[])?
     };
     let progress = Progress::start("train", common.quiet);
     let ended = folder.run(&progress)?;
     progress.finish();
     if ended == Ended::Stopped {
-        let out = arguments.out.display();
+        let out = arguments.directory().display();
         say(&format!(
             "stopped; to go on: brex demos {name} --out {out} --resume"
         ));
@@ -193,7 +249,12 @@ fn nearest(checkpoints: &[(u64, PathBuf)], paper: u64) -> &(u64, PathBuf) {
 }
 
 /// Plays the demonstrations, and judges the policies.
-fn record(arguments: &Arguments, common: &Common, checkpoints: &[PathBuf]) -> Result<Results> {
+fn record(
+    arguments: &Arguments,
+    common: &Common,
+    checkpoints: &[PathBuf],
+    device: &Device,
+) -> Result<Results> {
     let env = make(&arguments.environment)?;
     let numbered = checkpoints.iter().map(|path| {
         let stem = path.file_stem().unwrap_or_default().to_string_lossy();
@@ -202,9 +263,9 @@ fn record(arguments: &Arguments, common: &Common, checkpoints: &[PathBuf]) -> Re
     let numbered: Vec<(u64, PathBuf)> = numbered.collect();
     let progress = Progress::start("demonstrations", common.quiet);
     let mut demonstrations = Vec::new();
-    for (index, paper) in PAPER_DEMONSTRATIONS.into_iter().enumerate() {
+    for (index, paper) in demonstrated(env.spec()).into_iter().enumerate() {
         let (update, path) = nearest(&numbered, paper);
-        let agent = read_agent(path, env.as_ref())?;
+        let agent = read_agent(path, env.as_ref(), device)?;
         let seed = common.seed ^ (index as u64 + 1) << 32;
         let mut played = play(arguments, &agent, 1, seed)?;
         let Some(episode) = played.pop() else {
@@ -221,7 +282,7 @@ fn record(arguments: &Arguments, common: &Common, checkpoints: &[PathBuf]) -> Re
     let mut judges = Vec::new();
     for (name, paper) in PAPER_POLICIES {
         let (update, path) = nearest(&numbered, paper);
-        let agent = read_agent(path, env.as_ref())?;
+        let agent = read_agent(path, env.as_ref(), device)?;
         let episodes = usize::from(arguments.episodes);
         let played = play(arguments, &agent, episodes, common.seed)?;
         let file = PolicyFile::from_bytes(&std::fs::read(path)?)?;
@@ -238,7 +299,7 @@ fn play(arguments: &Arguments, agent: &Agent, episodes: usize, seed: u64) -> Res
     interrupt::listen();
     let going = |_| !interrupt::requested();
     let played = play_episodes(agent, || make(name), episodes, seed, going)?;
-    let out = arguments.out.display();
+    let out = arguments.directory().display();
     match played {
         Some(episodes) => Ok(episodes),
         None => bail!("stopped; to go on: brex demos {name} --out {out} --resume"),

@@ -2,13 +2,14 @@
 //! kept. It is whole after every save, so that a killed training loses a few seconds of work and
 //! nothing else.
 
-use super::curve::{self, Row};
+use super::curve;
 use crate::exit::BadInput;
 use crate::interrupt;
 use crate::numbers;
 use crate::plot::CurvePanel;
 use crate::progress::Progress;
 use crate::units::take_lock;
+use crate::update_log::{self, LogRow, now};
 use anyhow::{Context, Result};
 use brex_envs::{EnvError, Environment};
 use brex_learn::{Device, PolicyFile, RewardFunction, Trainer, TrainingFile};
@@ -17,7 +18,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant};
 
 pub(crate) const STATE: &str = "training.safetensors";
 const CURVE: &str = "curve.csv";
@@ -34,6 +35,9 @@ pub(crate) const BETWEEN_SAVES: Duration = Duration::from_secs(20);
 pub(crate) struct Notes {
     /// Where rewards come from.
     pub(crate) reward: String,
+    /// What tells a learned reward from others.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) reward_identity: Option<String>,
     /// Updates after which the policy is kept.
     pub(crate) keep: BTreeSet<u64>,
 }
@@ -44,7 +48,7 @@ pub(crate) struct TrainingFolder {
     environment: String,
     pub(crate) trainer: Trainer,
     notes: Notes,
-    rows: Vec<Row>,
+    rows: Vec<LogRow>,
     events: EventFile,
     saved: Instant,
     pub(crate) between_saves: Duration,
@@ -80,7 +84,10 @@ impl TrainingFolder {
         let out = AtomicDir::create(directory, force)?;
         let state = state_of(&trainer, &notes)?;
         write(&out.path().join(STATE), &state)?;
-        write(&out.path().join(CURVE), curve::to_csv(&[]).as_bytes())?;
+        write(
+            &out.path().join(CURVE),
+            update_log::to_csv(curve::COLUMNS, &[]).as_bytes(),
+        )?;
         for (name, text) in files {
             write(&out.path().join(name), text.as_bytes())?;
         }
@@ -146,11 +153,11 @@ impl TrainingFolder {
         trainer: Trainer,
         notes: Notes,
         lock: File,
-        rows: Vec<Row>,
+        rows: Vec<LogRow>,
     ) -> Self {
         let mut events = EventFile::new(now());
         for row in &rows {
-            curve::add_to_events(&mut events, row, now());
+            add_to_events(&mut events, row);
         }
         Self {
             directory: directory.to_owned(),
@@ -180,13 +187,13 @@ impl TrainingFolder {
                 let state = self.directory.join(STATE);
                 format!("stopped; the last good state is {}", state.display())
             })?;
-            let row = Row::of(&report);
-            curve::add_to_events(&mut self.events, &row, now());
+            let row = curve::row_of(&report);
+            add_to_events(&mut self.events, &row);
             if self.notes.keep.contains(&report.update) || self.trainer.is_done() {
                 let bytes = PolicyFile::of(&self.trainer).to_bytes()?;
                 write(&policy_path(&self.directory, report.update), &bytes)?;
             }
-            let score = row.score().map_or_else(String::new, |score| {
+            let score = curve::score(&row).map_or_else(String::new, |score| {
                 format!(", recent score {}", numbers::trimmed(score, 4))
             });
             let speed = numbers::trimmed(self.steps_per_second(), 4);
@@ -224,7 +231,10 @@ impl TrainingFolder {
     /// The curve is written first: it may be longer than the state says, never shorter.
     fn save(&mut self) -> Result<()> {
         let write = |name: &str, bytes: &[u8]| write(&self.directory.join(name), bytes);
-        write(CURVE, curve::to_csv(&self.rows).as_bytes())?;
+        write(
+            CURVE,
+            update_log::to_csv(curve::COLUMNS, &self.rows).as_bytes(),
+        )?;
         write(EVENTS, self.events.as_bytes())?;
         write(PICTURE, self.picture().as_bytes())?;
         write(STATE, &state_of(&self.trainer, &self.notes)?)?;
@@ -234,11 +244,11 @@ impl TrainingFolder {
 }
 
 /// The learning curve in a folder, up to an update.
-pub(crate) fn read_curve(directory: &Path, update: u64) -> Result<Vec<Row>> {
+pub(crate) fn read_curve(directory: &Path, update: u64) -> Result<Vec<LogRow>> {
     let path = directory.join(CURVE);
     let text = fs::read_to_string(&path);
     let text = text.with_context(|| format!("{}: cannot read", path.display()))?;
-    let rows = curve::from_csv(&text, update);
+    let rows = update_log::from_csv(curve::COLUMNS, &text, update);
     Ok(rows.map_err(|e| BadInput::new(format!("{}: {e}", path.display())))?)
 }
 
@@ -250,8 +260,8 @@ fn write(path: &Path, bytes: &[u8]) -> Result<()> {
     Ok(write_atomic(path, true, |writer| writer.write_all(bytes))?)
 }
 
-/// Seconds since 1970, which TensorBoard wants to know.
-fn now() -> f64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH);
-    since.map_or(0.0, |since| since.as_secs_f64())
+/// Adds a row to what TensorBoard shows.
+fn add_to_events(events: &mut EventFile, row: &LogRow) {
+    let step = curve::steps(row) as u64;
+    update_log::add_to_events(curve::COLUMNS, events, row, step, now());
 }

@@ -2,22 +2,27 @@
 
 pub(crate) mod curve;
 mod folder;
+mod reward;
 mod settings;
 
 pub(crate) use folder::{Ended, Notes, TrainingFolder, policy_path, read_curve};
 pub(crate) use settings::{Settings, run_file};
 
 use self::folder::BETWEEN_SAVES;
+use self::reward::RewardSource;
 use crate::args::Common;
 use crate::atari::prepare;
+use crate::device::{DeviceArgument, open};
 use crate::exit::{BadInput, Outcome};
 use crate::numbers;
 use crate::progress::Progress;
+use crate::run_files::RunFiles;
 use crate::table::Table;
 use crate::terminal::{Style, json_text, print, say};
-use anyhow::Result;
+use anyhow::{Context, Result};
 use brex_envs::make;
-use brex_learn::{Device, Trainer};
+use brex_learn::{PolicyFile, Trainer};
+use brex_store::write_atomic;
 use serde_json::json;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -27,15 +32,18 @@ use std::time::Duration;
 ///
 /// Leaves policies, the learning curve (CSV, SVG and for TensorBoard) and the state to go on from.
 /// A training that was stopped, even by a power cut, goes on with --resume and ends with the same
-/// bytes as one that was not.
+/// bytes as one that was not. A policy that learned from the reward of a run is also put among that
+/// run's policies.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
     /// The environment, as pocket:breakout; `brex envs` lists them
     #[arg(value_name = "ENV")]
     environment: String,
-    /// What to learn from: truth is the score of the game
-    #[arg(long, value_name = "truth", default_value = "truth", value_parser = ["truth"])]
-    reward: String,
+    /// What to learn from: truth is the score of the game; a run directory with :mean, :map or
+    /// :trex is the mean or the most probable reward of its posterior, or its ranking head
+    /// [default: truth]
+    #[arg(long, value_name = "truth|DIR:WHICH")]
+    reward: Option<RewardSource>,
     /// The training's directory
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
@@ -60,6 +68,8 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "SECONDS", default_value_t = BETWEEN_SAVES.as_secs())]
     save_every: u64,
     #[command(flatten)]
+    on: DeviceArgument,
+    #[command(flatten)]
     settings: Settings,
 }
 
@@ -69,19 +79,39 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Outcome> {
     let spec = env.spec().clone();
     drop(env);
     prepare(name, common.quiet)?;
-    let device = Device::flex();
-    let mut folder = if arguments.resume {
-        check_resumed(arguments, common)?;
-        TrainingFolder::resume(&arguments.out, || make(name), None, &device)?
+    let device = open(arguments.on.device)?;
+    let notes = match arguments.resume {
+        true => Some(check_resumed(arguments, common)?),
+        false => None,
+    };
+    let source = match (&arguments.reward, &notes) {
+        (Some(source), _) => source.clone(),
+        (None, Some(notes)) => notes.reward.parse().map_err(|e: String| BadInput::new(e))?,
+        (None, None) => RewardSource::Truth,
+    };
+    let mut folder = if let Some(notes) = notes {
+        let reward = source.open(&spec, &device)?;
+        if reward.identity != notes.reward_identity {
+            let shown = arguments.out.display();
+            let problem = format!("{source} is not the reward that the training was begun with");
+            return Err(BadInput::new(format!("{shown}: {problem}")).into());
+        }
+        TrainingFolder::resume(&arguments.out, || make(name), reward.function, &device)?
     } else {
-        let config = arguments.settings.over(&spec)?;
+        let reward = source.open(&spec, &device)?;
+        let mut settings = arguments.settings.clone();
+        if reward.function.is_some() {
+            settings.for_learned_rewards(&spec);
+        }
+        let config = settings.over(&spec)?;
         let keep = kept(arguments, config.updates());
         let notes = Notes {
-            reward: arguments.reward.clone(),
+            reward: source.to_string(),
+            reward_identity: reward.identity,
             keep: keep?,
         };
         let again = run_file("train", name, common.seed, &config)?;
-        let trainer = Trainer::new(config, common.seed, || make(name), None, &device)?;
+        let trainer = Trainer::new(config, common.seed, || make(name), reward.function, &device)?;
         let files = [("run.toml", again)];
         let (out, force) = (&arguments.out, arguments.force);
         TrainingFolder::create(out, force, name, trainer, notes, &files)?
@@ -90,8 +120,24 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Outcome> {
     let progress = Progress::start("train", common.quiet);
     let ended = folder.run(&progress)?;
     progress.finish();
+    if ended == Ended::Finished
+        && let RewardSource::Learned(run, _) = &source
+    {
+        keep_in_run(run, &source, &folder)?;
+    }
     report(arguments, common, &folder, ended)?;
     Ok(Outcome::Done)
+}
+
+/// Leaves the policy in the run whose reward it learned from, so that it is judged with the others.
+fn keep_in_run(run: &Path, source: &RewardSource, folder: &TrainingFolder) -> Result<()> {
+    let name = source.to_string();
+    let name = name.rsplit(':').next().unwrap_or_default();
+    let policies = RunFiles::of(run).policies;
+    std::fs::create_dir_all(&policies).with_context(|| format!("{}", policies.display()))?;
+    let bytes = PolicyFile::of(&folder.trainer).to_bytes()?;
+    let path = policies.join(format!("{name}.safetensors"));
+    Ok(write_atomic(path, true, |writer| writer.write_all(&bytes))?)
 }
 
 /// The updates after which the policy is kept.
@@ -111,8 +157,8 @@ fn kept(arguments: &Arguments, updates: u64) -> Result<BTreeSet<u64>, BadInput> 
 }
 
 /// Refuses to go on with another training than the one in the folder.
-fn check_resumed(arguments: &Arguments, common: &Common) -> Result<()> {
-    let (file, _) = TrainingFolder::peek(&arguments.out)?;
+fn check_resumed(arguments: &Arguments, common: &Common) -> Result<Notes> {
+    let (file, notes) = TrainingFolder::peek(&arguments.out)?;
     let shown = arguments.out.display();
     let differs = |what: &str, there: String, here: String| {
         let advice = "leave the flag out, or choose another --out";
@@ -131,7 +177,7 @@ fn check_resumed(arguments: &Arguments, common: &Common) -> Result<()> {
     if let Some((what, there, here)) = arguments.settings.difference(&file.config) {
         return Err(differs(what, there, here).into());
     }
-    Ok(())
+    Ok(notes)
 }
 
 fn report(

@@ -44,6 +44,9 @@ pub(crate) struct Settings {
     /// The weight of the error of the values
     #[arg(long, value_name = "X")]
     value: Option<f64>,
+    /// Whether values may move no further than the clipping range in an update
+    #[arg(long, value_name = "true|false")]
+    clip_values: Option<bool>,
     /// The greatest norm of the gradient
     #[arg(long, value_name = "X")]
     max_gradient_norm: Option<f64>,
@@ -65,7 +68,7 @@ macro_rules! each_given {
     ($settings:expr, $config:expr, |$name:ident, $place:ident, $value:ident| $body:expr) => {
         each_given!(@ $settings, $config, $name, $place, $value, $body;
             steps, environments, horizon, epochs, minibatches, learning_rate, clip, discount,
-            trace, entropy, value, max_gradient_norm, life_loss_ends, reward_scale)
+            trace, entropy, value, clip_values, max_gradient_norm, life_loss_ends, reward_scale)
     };
     (@ $settings:expr, $config:expr, $name:ident, $place:ident, $given:ident, $body:expr;
         $($field:ident),*) => {
@@ -78,6 +81,14 @@ macro_rules! each_given {
 }
 
 impl Settings {
+    /// For rewards that were learned, whose size says something: Atari's default would keep only
+    /// their sign.
+    pub(crate) fn for_learned_rewards(&mut self, spec: &Spec) {
+        if spec.is_atari() {
+            self.reward_scale.get_or_insert(RewardScale::Raw);
+        }
+    }
+
     /// The defaults of an environment with these settings over them.
     pub(crate) fn over(&self, spec: &Spec) -> Result<PpoConfig, BadInput> {
         let mut config = PpoConfig::for_spec(spec);

@@ -1,4 +1,4 @@
-//! `brex quickstart`: the whole pipeline, and that its trap is seen through.
+//! `brex quickstart --made-up`: features and preferences, and that the trap in them is seen through.
 
 mod common;
 
@@ -7,7 +7,7 @@ use common::Sandbox;
 #[test]
 fn the_trap_has_a_high_mean_and_a_low_bound() {
     let sandbox = Sandbox::new();
-    let ran = sandbox.brex("quickstart --json").expect(0);
+    let ran = sandbox.brex("quickstart --made-up --json").expect(0);
     let found = ran.json();
     assert_eq!(found["check"]["trajectories"], 12);
     assert_eq!(found["check"]["features"], 64);
@@ -44,7 +44,9 @@ fn the_trap_has_a_high_mean_and_a_low_bound() {
 #[test]
 fn the_commands_that_it_shows_do_the_same() {
     let sandbox = Sandbox::new();
-    let ran = sandbox.brex("quickstart --out q --seed 3").expect(0);
+    let ran = sandbox
+        .brex("quickstart --made-up --out q --seed 3")
+        .expect(0);
     let shown: Vec<&str> = ran
         .stdout
         .lines()
@@ -61,9 +63,9 @@ fn the_commands_that_it_shows_do_the_same() {
         sandbox.brex(&format!("{words} {force}")).expect(0);
     }
     assert!(sandbox.files() == before);
-    sandbox.brex("quickstart --out q").expect(2);
+    sandbox.brex("quickstart --made-up --out q").expect(2);
     sandbox
-        .brex("quickstart --out q --force --seed 3")
+        .brex("quickstart --made-up --out q --force --seed 3")
         .expect(0);
     assert!(sandbox.files() == before);
 }

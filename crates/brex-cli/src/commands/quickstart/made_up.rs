@@ -1,8 +1,9 @@
-//! `brex quickstart`: the whole pipeline on a problem that it makes up. Each step is the very
-//! command that is shown, so that people can go on with their own files.
+//! `brex quickstart --made-up`: features and preferences that it makes up, for those who have their
+//! own. Each step is the very command that is shown.
 
-use super::{check, evaluate, sample};
+use super::Arguments;
 use crate::args::{self, Command, Common};
+use crate::commands::{check, evaluate, sample};
 use crate::example_problem::ExampleProblem;
 use crate::exit::Outcome;
 use crate::terminal::{Style, json_text, print};
@@ -11,23 +12,9 @@ use brex_store::{AtomicDir, write_atomic};
 use clap::Parser;
 use serde_json::{Map, Value};
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-/// Try everything on a small made-up problem
-///
-/// Twelve ranked demonstrations with 64 features, and four policies to judge; one of them is a trap
-/// that lives long and does nothing. Every step is shown with the command that does the same.
-#[derive(Debug, clap::Args)]
-pub(crate) struct Arguments {
-    /// The directory to write
-    #[arg(long, value_name = "DIR", default_value = "brex-quickstart")]
-    out: PathBuf,
-    /// Replace an existing directory that brex wrote
-    #[arg(long)]
-    force: bool,
-}
-
-pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Outcome> {
+pub(super) fn run(arguments: &Arguments, common: &Common) -> Result<Outcome> {
     write_problem(arguments, common.seed)?;
     let mut results = Map::new();
     let mut outcome = Outcome::Done;

@@ -1,0 +1,325 @@
+//! `brex features`: the sums of phi over demonstrations, and over rollouts of policies.
+
+use crate::args::Common;
+use crate::atari::prepare;
+use crate::device::{DeviceArgument, open};
+use crate::exit::{BadInput, Outcome};
+use crate::numbers;
+use crate::player::Player;
+use crate::progress::Progress;
+use crate::recorded::RecordedEpisodes;
+use crate::rollouts::{Rollouts, checksum};
+use crate::run_files::RunFiles;
+use crate::table::Table;
+use crate::terminal::{Style, json_text, print, say};
+use anyhow::{Context, Result};
+use brex_core::{Episode, Matrix};
+use brex_envs::{ReplayError, Script, Spec, make};
+use brex_learn::{Device, EncoderFile, FeatureSum, Phi, replayed_sums};
+use brex_store::{EpisodeSums, RunFeatures, RunPolicy, read_run_features, write_run_features};
+use rayon::prelude::*;
+use serde_json::{Value, json};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Sum the features of demonstrations and of rollouts of policies
+///
+/// Of a run directory: all recorded episodes, and rollouts of every policy in policies/, of No-Op,
+/// and of those that --policy names. Rollouts are kept in rollouts/ and played again only if the
+/// policy changed. An encoder that has learned nothing is run beside the trained one, so that an
+/// evaluation can tell what learning is worth.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Arguments {
+    /// A run directory with an encoder, as `brex pretrain` leaves it
+    #[arg(value_name = "DIR", required_unless_present = "episodes")]
+    run: Option<PathBuf>,
+    /// Instead of a run directory: a folder of .episode files
+    #[arg(long, value_name = "FOLDER", conflicts_with = "run", requires_all = ["encoder", "out"])]
+    episodes: Option<PathBuf>,
+    /// Another encoder than the directory's
+    #[arg(long, value_name = "FILE")]
+    encoder: Option<PathBuf>,
+    /// With --episodes: the file to write
+    #[arg(long, value_name = "FILE.safetensors", requires = "episodes")]
+    out: Option<PathBuf>,
+    /// Policies to judge besides, as NAME=FILE.safetensors or NAME=noop|random|good|hacker
+    #[arg(long = "policy", value_name = "NAME=WHO", value_parser = named_player)]
+    policies: Vec<(String, Player)>,
+    /// Rollouts of each policy
+    #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(2..=100_000))]
+    rollouts: u32,
+    /// Divide features by one number, so that runs are comparable; raw is what the paper did
+    #[arg(long, value_enum, default_value_t = Scaling::Norm)]
+    scale: Scaling,
+    #[command(flatten)]
+    on: DeviceArgument,
+}
+
+/// What features are divided by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Scaling {
+    /// The root of the mean square of phi's norm over the demonstrations
+    Norm,
+    /// Nothing
+    Raw,
+}
+
+fn named_player(text: &str) -> Result<(String, Player), String> {
+    let (name, who) = text
+        .split_once('=')
+        .ok_or("expected a name and who plays, as fast=fast.safetensors or no-op=noop")?;
+    let plain = |c: char| c.is_alphanumeric() || "-_. ".contains(c);
+    if name.is_empty() || name.starts_with('.') || !name.chars().all(plain) {
+        return Err("a name has letters, digits, spaces, - _ . only".to_owned());
+    }
+    Ok((name.to_owned(), Player::parse(who)?))
+}
+
+pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Outcome> {
+    let (run, path) = execute(arguments, common)?;
+    if common.json {
+        print(&json_text(&summary(&run))?)?;
+    } else {
+        print(&table(&run).show(Style::for_stdout()))?;
+        let mut text = format!("written to {}", path.display());
+        if let Some(directory) = &arguments.run {
+            text.push_str(&format!("\nnext: brex sample {}", directory.display()));
+        }
+        say(&text);
+    }
+    Ok(Outcome::Done)
+}
+
+/// Computes the sums and writes them: what was computed, and where it is.
+pub(crate) fn execute(arguments: &Arguments, common: &Common) -> Result<(RunFeatures, PathBuf)> {
+    let directory = arguments.run.as_deref();
+    let files = RunFiles::of(directory.unwrap_or(Path::new(".")));
+    let folder = arguments.episodes.as_ref().unwrap_or(&files.episodes);
+    let recorded = RecordedEpisodes::read(folder)?;
+    let spec = recorded.spec()?;
+    let encoder = arguments.encoder.as_ref().unwrap_or(&files.encoder);
+    let (file, identity) = read_encoder(encoder, &spec)?;
+    let device = open(arguments.on.device)?;
+    let both = Both::new(&file, &device)?;
+    let players = players(arguments, directory.map(|_| files.policies.as_path()))?;
+    let rollouts = |player| Rollouts {
+        environment: spec.name,
+        player,
+        episodes: arguments.rollouts,
+        seed: common.seed,
+        device: arguments.on.device,
+        quiet: common.quiet,
+    };
+    for (_, player) in &players {
+        rollouts(player).check()?;
+    }
+    prepare(spec.name, common.quiet)?;
+    let sums = |episodes: &[Episode]| both.sums(&spec, episodes, common.quiet);
+    let demonstrations =
+        sums(&recorded.episodes).with_context(|| format!("{}", folder.display()))?;
+    let scales = match arguments.scale {
+        Scaling::Norm => [file.norm, norm_of(&demonstrations, 1)],
+        Scaling::Raw => [1.0; 2],
+    };
+    let episodes = scaled(&demonstrations, &recorded.episodes, scales);
+    // What was summed by the same encoder before need not be summed again.
+    let earlier = match directory {
+        Some(_) => read_run_features(&files.features).ok(),
+        None => None,
+    };
+    let earlier = earlier.filter(|run| run.encoder == identity && run.scale == scales[0]);
+    let mut policies = Vec::new();
+    for (name, player) in &players {
+        if !common.quiet {
+            say(&format!("policy {name}"));
+        }
+        let rollouts = rollouts(player);
+        let identity = checksum(rollouts.who()?.to_string().as_bytes());
+        let known = earlier.iter().flat_map(|run| &run.policies);
+        let known = known.filter(|policy| policy.played == identity);
+        let sums = match known.map(|policy| policy.sums.clone()).next() {
+            Some(sums) => sums,
+            None => {
+                let played = if directory.is_some() {
+                    let folder = &files.rollouts;
+                    fs::create_dir_all(folder).with_context(|| format!("{}", folder.display()))?;
+                    rollouts.kept(&folder.join(name))?
+                } else {
+                    rollouts.play()?
+                };
+                scaled(&sums(&played)?, &played, scales)
+            }
+        };
+        policies.push(RunPolicy {
+            name: name.clone(),
+            played: identity,
+            sums,
+        });
+    }
+    let run = RunFeatures {
+        environment: spec.name.to_owned(),
+        version: spec.version,
+        encoder: identity,
+        scale: scales[0],
+        ids: recorded.ids,
+        episodes,
+        policies,
+    };
+    let path = arguments.out.clone().unwrap_or(files.features);
+    write_run_features(&path, &run, directory.is_some())?;
+    Ok((run, path))
+}
+
+/// Reads an encoder for an environment, and what tells it from others.
+pub(crate) fn read_encoder(path: &Path, spec: &Spec) -> Result<(EncoderFile, String), BadInput> {
+    let bad = |problem: String| BadInput::new(format!("{}: {problem}", path.display()));
+    let bytes = fs::read(path).map_err(|error| match error.kind() {
+        std::io::ErrorKind::NotFound => bad("there is no encoder; brex pretrain makes one".into()),
+        _ => bad(format!("cannot read: {error}")),
+    })?;
+    let file = match EncoderFile::from_bytes(&bytes) {
+        // A published T-REX network will do too.
+        Err(brex_learn::CheckpointError::Foreign) => EncoderFile::from_trex(&bytes, spec),
+        other => other,
+    };
+    let file = file.map_err(|error| bad(error.to_string()))?;
+    if file.environment != spec.name || file.version != spec.version {
+        return Err(bad(format!(
+            "the encoder is for {} version {}; this is {} version {}",
+            file.environment, file.version, spec.name, spec.version
+        )));
+    }
+    let expected = [spec.stack, spec.height, spec.width];
+    if file.shape.observation != expected {
+        let found = file.shape.observation;
+        return Err(bad(format!(
+            "it sees frames of {found:?}; expected {expected:?}"
+        )));
+    }
+    Ok((file, checksum(&bytes)))
+}
+
+/// The policies of the directory by name, No-Op, and those that were asked for.
+fn players(arguments: &Arguments, folder: Option<&Path>) -> Result<Vec<(String, Player)>> {
+    let mut players = Vec::new();
+    if let Some(folder) = folder.filter(|folder| folder.exists()) {
+        for entry in fs::read_dir(folder).with_context(|| format!("{}", folder.display()))? {
+            let path = entry?.path();
+            if path.extension().is_some_and(|end| end == "safetensors") {
+                let stem = path.file_stem().unwrap_or_default();
+                players.push((stem.to_string_lossy().into_owned(), Player::File(path)));
+            }
+        }
+        players.sort_by(|a, b| a.0.cmp(&b.0));
+        players.push(("No-Op".to_owned(), Player::Script(Script::Noop)));
+    }
+    for (name, player) in &arguments.policies {
+        match players.iter_mut().find(|(there, _)| there == name) {
+            Some((_, there)) => *there = player.clone(),
+            None => players.push((name.clone(), player.clone())),
+        }
+    }
+    Ok(players)
+}
+
+/// The encoder, and one of the same shape that has learned nothing.
+struct Both {
+    trained: Phi,
+    untrained: Phi,
+}
+
+impl Both {
+    fn new(file: &EncoderFile, device: &Device) -> Result<Self> {
+        Ok(Self {
+            trained: file.phi(device)?,
+            untrained: Phi::untrained(&file.shape, 0, device),
+        })
+    }
+
+    fn sums(&self, spec: &Spec, episodes: &[Episode], quiet: bool) -> Result<Vec<Vec<FeatureSum>>> {
+        let progress = Progress::start("features", quiet);
+        let (done, total) = (AtomicU64::new(0), episodes.len() as u64);
+        let sums: Vec<Vec<FeatureSum>> = episodes
+            .par_iter()
+            .map_init(
+                || None,
+                |spare, episode| {
+                    let env = match spare {
+                        Some(env) => env,
+                        None => spare.insert(make(spec.name)?),
+                    };
+                    let encoders = [&self.trained, &self.untrained];
+                    let sums = replayed_sums(&encoders, env.as_mut(), episode);
+                    let done = done.fetch_add(1, Ordering::Relaxed) + 1;
+                    progress.update(done, Some(total), "episodes");
+                    sums
+                },
+            )
+            .collect::<Result<_, ReplayError>>()?;
+        progress.finish();
+        Ok(sums)
+    }
+}
+
+/// The root of the mean square of phi's norm over all frames, of one of the encoders.
+fn norm_of(sums: &[Vec<FeatureSum>], which: usize) -> f64 {
+    let squares: f64 = sums.iter().map(|both| both[which].squares).sum();
+    let frames: usize = sums.iter().map(|both| both[which].length).sum();
+    let norm = (squares / frames.max(1) as f64).sqrt();
+    if norm > 0.0 { norm } else { 1.0 }
+}
+
+/// Sums of both encoders, divided by one number each.
+fn scaled(sums: &[Vec<FeatureSum>], episodes: &[Episode], scales: [f64; 2]) -> EpisodeSums {
+    let matrix = |which: usize| {
+        let count = sums.first().map_or(0, |both| both[which].values.len());
+        Matrix::from_fn(sums.len(), count, |row, column| {
+            sums[row][which].values[column] / scales[which]
+        })
+    };
+    EpisodeSums {
+        features: matrix(0),
+        untrained: Some(matrix(1)),
+        lengths: episodes.iter().map(|e| e.actions.len() as f64).collect(),
+        scores: episodes.iter().map(|episode| episode.score).collect(),
+    }
+}
+
+fn summary(run: &RunFeatures) -> Value {
+    let policies = run.policies.iter().map(|RunPolicy { name, sums, .. }| {
+        json!({
+            "policy": name,
+            "rollouts": sums.lengths.len(),
+            "mean_score": numbers::mean_and_sd(&sums.scores).0,
+            "mean_length": numbers::mean_and_sd(&sums.lengths).0,
+        })
+    });
+    json!({
+        "environment": run.environment,
+        "features": run.episodes.features.cols(),
+        "scale": run.scale,
+        "episodes": run.ids.len(),
+        "policies": policies.collect::<Vec<Value>>(),
+    })
+}
+
+fn table(run: &RunFeatures) -> Table {
+    let mut table = Table::new(["policy", "rollouts", "score", "sd", "length"]);
+    let number = |value: f64| numbers::trimmed(value, 5);
+    let mut row = |name: &str, sums: &EpisodeSums| {
+        let (mean, sd) = numbers::mean_and_sd(&sums.scores);
+        table.row([
+            name.to_owned(),
+            sums.lengths.len().to_string(),
+            number(mean),
+            sd.map_or_else(String::new, number),
+            number(numbers::mean_and_sd(&sums.lengths).0),
+        ]);
+    };
+    row("demonstrations", &run.episodes);
+    for policy in &run.policies {
+        row(&policy.name, &policy.sums);
+    }
+    table
+}

@@ -1,0 +1,149 @@
+//! What an agent learns from: the score of the game, or a reward that a run learned.
+
+use crate::commands::features::read_encoder;
+use crate::exit::BadInput;
+use crate::honesty::{check_dimensions, mean_weights, prior_of};
+use crate::rollouts::checksum;
+use crate::run_files::RunFiles;
+use anyhow::{Context, Result};
+use brex_envs::Spec;
+use brex_learn::{Device, LearnedReward, RewardFunction, Squash};
+use brex_posterior::{Problem, maximum_a_posteriori};
+use brex_store::{read_features, read_posterior, read_preferences, read_run_features};
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+
+/// Where rewards come from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum RewardSource {
+    /// The score of the game.
+    Truth,
+    /// A run directory, and which of its rewards.
+    Learned(PathBuf, Learned),
+}
+
+/// A reward of a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Learned {
+    /// The mean of the posterior.
+    Mean,
+    /// The most probable weights.
+    Map,
+    /// The ranking head of pre-training, as T-REX uses it.
+    Trex,
+}
+
+const LEARNED: [(&str, Learned); 3] = [
+    ("mean", Learned::Mean),
+    ("map", Learned::Map),
+    ("trex", Learned::Trex),
+];
+
+impl fmt::Display for RewardSource {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Truth => f.write_str("truth"),
+            Self::Learned(run, which) => {
+                let name = LEARNED.iter().find(|(_, learned)| learned == which);
+                write!(f, "{}:{}", run.display(), name.map_or("", |(name, _)| name))
+            }
+        }
+    }
+}
+
+impl FromStr for RewardSource {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        if text == "truth" {
+            return Ok(Self::Truth);
+        }
+        let wrong = || "expected truth, or a run directory with :mean, :map or :trex".to_owned();
+        let (run, name) = text.rsplit_once(':').ok_or_else(wrong)?;
+        let learned = LEARNED.iter().find(|(known, _)| *known == name);
+        let (_, learned) = learned.filter(|_| !run.is_empty()).ok_or_else(wrong)?;
+        Ok(Self::Learned(PathBuf::from(run), *learned))
+    }
+}
+
+/// A reward and what tells it from others.
+pub(crate) struct OpenedReward {
+    pub(crate) function: Option<Box<dyn RewardFunction>>,
+    pub(crate) identity: Option<String>,
+}
+
+impl RewardSource {
+    /// The reward, ready to score what is seen in an environment.
+    pub(crate) fn open(&self, spec: &Spec, device: &Device) -> Result<OpenedReward> {
+        let Self::Learned(run, which) = self else {
+            return Ok(OpenedReward {
+                function: None,
+                identity: None,
+            });
+        };
+        let files = RunFiles::of(run);
+        let (encoder, identity) = read_encoder(&files.encoder, spec)?;
+        let (weights, bias, squash) = match which {
+            Learned::Trex => {
+                let (weights, bias) = encoder.reward();
+                (weights.to_vec(), bias, Squash::Sigmoid)
+            }
+            Learned::Mean | Learned::Map => {
+                let weights = posterior_weights(&files, *which, &identity)?;
+                (weights, 0.0, Squash::Nothing)
+            }
+        };
+        let bytes = weights.iter().chain([&bias]).flat_map(|v| v.to_le_bytes());
+        let identity = format!("{identity} {}", checksum(&bytes.collect::<Vec<u8>>()));
+        let phi = encoder.phi(device)?;
+        Ok(OpenedReward {
+            function: Some(Box::new(LearnedReward::new(phi, weights, bias, squash))),
+            identity: Some(identity),
+        })
+    }
+}
+
+/// The weights of the posterior's mean or maximum, for features as the encoder gives them.
+fn posterior_weights(files: &RunFiles, which: Learned, encoder: &str) -> Result<Vec<f64>> {
+    let run = read_run_features(&files.features)?;
+    let bad =
+        |path: &Path, problem: String| BadInput::new(format!("{}: {problem}", path.display()));
+    if run.encoder != encoder {
+        let problem = "computed with another encoder; compute them again with brex features";
+        return Err(bad(&files.features, problem.to_owned()).into());
+    }
+    let posterior = read_posterior(&files.posterior)?;
+    check_dimensions(&run, &posterior.draws)
+        .map_err(|error| bad(&files.posterior, error.to_string()))?;
+    let weights = match which {
+        Learned::Map => {
+            let features = read_features(&files.features)?;
+            let preferences = read_preferences(&files.preferences, &features)?.preferences;
+            let (prior, beta) = prior_of(&posterior)?;
+            let problem = Problem::new(features.matrix(), &preferences, prior, beta)?;
+            let maximum = maximum_a_posteriori(&problem);
+            maximum
+                .context("the most probable weights cannot be found")?
+                .weights
+        }
+        Learned::Mean | Learned::Trex => mean_weights(&posterior.draws),
+    };
+    Ok(weights.iter().map(|weight| weight / run.scale).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rewards_are_read_as_they_are_written() {
+        for text in ["truth", "run:mean", "a:b/c:map", "./x:trex"] {
+            let source: RewardSource = text.parse().unwrap();
+            assert_eq!(source.to_string(), text);
+        }
+        for wrong in ["", "mean", ":mean", "run", "run:median", "Truth"] {
+            assert!(wrong.parse::<RewardSource>().is_err(), "{wrong}");
+        }
+    }
+}

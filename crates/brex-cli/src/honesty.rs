@@ -1,0 +1,267 @@
+//! What else than a learned reward could explain an evaluation: the length of episodes, and an
+//! encoder that has learned nothing.
+
+use crate::exit::BadInput;
+use crate::numbers;
+use anyhow::{Context, Result};
+use brex_core::{Draws, FeatureTable, Matrix, Policy, Preferences, r_squared, rank_correlation};
+use brex_posterior::{
+    EvaluateOptions, Evaluation, Hmc, Length, Prior, Problem, SampleOptions, Suspicion, evaluate,
+    sample,
+};
+use brex_store::{EpisodeSums, PosteriorFile, RunFeatures, RunPolicy};
+use serde::Serialize;
+use std::ops::ControlFlow;
+
+/// Rank correlations with the true score over the policies; absent where nothing varies.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub(crate) struct Honesty {
+    pub(crate) policies: usize,
+    /// Of the mean return.
+    pub(crate) mean: Option<f64>,
+    /// Of the bound.
+    pub(crate) bound: Option<f64>,
+    /// Of the length of episodes alone.
+    pub(crate) length: Option<f64>,
+    /// Of mean and bound by an encoder that has learned nothing.
+    pub(crate) untrained_mean: Option<f64>,
+    pub(crate) untrained_bound: Option<f64>,
+    /// The share of the variance of predicted returns over all rollouts that length accounts for.
+    pub(crate) r_squared_on_length: Option<f64>,
+}
+
+/// The policies of a run, with feature sums of one of the encoders.
+pub(crate) fn policies_of(run: &RunFeatures, untrained: bool) -> Result<Vec<Policy>> {
+    let policies = run.policies.iter();
+    let policies = policies.filter_map(|RunPolicy { name, sums, .. }| {
+        let features = if untrained {
+            sums.untrained.as_ref()?
+        } else {
+            &sums.features
+        };
+        Some(Policy::new(
+            name,
+            features.clone(),
+            Some(sums.lengths.clone()),
+        ))
+    });
+    Ok(policies.collect::<Result<_, _>>()?)
+}
+
+fn mean_of(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len() as f64
+}
+
+impl Honesty {
+    /// Compares an evaluation with what could explain it. The untrained encoder's posterior is
+    /// drawn in the same way, with the same prior and the same sharpness.
+    pub(crate) fn of(
+        run: &RunFeatures,
+        evaluation: &Evaluation,
+        posterior: &PosteriorFile,
+        preferences: &Preferences,
+        seed: u64,
+    ) -> Result<Self> {
+        let means = |of: fn(&EpisodeSums) -> &Vec<f64>| -> Vec<f64> {
+            run.policies
+                .iter()
+                .map(|policy| mean_of(of(&policy.sums)))
+                .collect()
+        };
+        let scores = means(|sums| &sums.scores);
+        let lengths = means(|sums| &sums.lengths);
+        let against = |values: &[f64]| rank_correlation(values, &scores);
+        let (mean, bound) = means_and_bounds(evaluation);
+        let untrained = match &run.episodes.untrained {
+            Some(features) => {
+                let draws = same_posterior(features, preferences, posterior, seed)?;
+                let policies = policies_of(run, true)?;
+                let options = EvaluateOptions::default();
+                Some(means_and_bounds(&evaluate(&draws, &policies, &options)?))
+            }
+            None => None,
+        };
+        let (untrained_mean, untrained_bound) = untrained.unzip();
+        let of_untrained = |values: Option<Vec<f64>>| {
+            let values = values.filter(|values| values.len() == scores.len())?;
+            against(&values)
+        };
+        Ok(Self {
+            policies: scores.len(),
+            mean: against(&mean),
+            bound: against(&bound),
+            length: against(&lengths),
+            untrained_mean: of_untrained(untrained_mean),
+            untrained_bound: of_untrained(untrained_bound),
+            r_squared_on_length: on_length(run, &posterior.draws),
+        })
+    }
+
+    /// One line for people.
+    pub(crate) fn text(&self) -> String {
+        let number = |value: Option<f64>| {
+            value.map_or_else(|| "unknown".to_owned(), |value| format!("{value:.2}"))
+        };
+        let share = self.r_squared_on_length;
+        format!(
+            "Rank correlation with the true score over {} policies: mean {}, bound {}; by length \
+             alone {}; by an untrained encoder: mean {}, bound {}.\nLength accounts for {} of the \
+             variance of predicted returns.",
+            self.policies,
+            number(self.mean),
+            number(self.bound),
+            number(self.length),
+            number(self.untrained_mean),
+            number(self.untrained_bound),
+            share.map_or_else(
+                || "an unknown share".to_owned(),
+                |s| numbers::percent((s * 1e3).round() / 1e3)
+            ),
+        )
+    }
+}
+
+fn means_and_bounds(evaluation: &Evaluation) -> (Vec<f64>, Vec<f64>) {
+    let policies = evaluation.policies.iter();
+    let bound = |policy: &brex_posterior::PolicyEvaluation| policy.bounds.first().map(|b| b.var);
+    (
+        policies.clone().map(|policy| policy.mean).collect(),
+        policies
+            .map(|policy| bound(policy).unwrap_or(f64::NAN))
+            .collect(),
+    )
+}
+
+/// Draws from the posterior of other features under the prior and the sharpness of a posterior.
+fn same_posterior(
+    features: &Matrix,
+    preferences: &Preferences,
+    like: &PosteriorFile,
+    seed: u64,
+) -> Result<Draws> {
+    let (prior, beta) = prior_of(like)?;
+    let problem = Problem::new(features, preferences, prior, beta)?;
+    let options = SampleOptions {
+        length: Length::UntilConverged {
+            max_draws: None,
+            max_seconds: None,
+        },
+        seed,
+        ..SampleOptions::default()
+    };
+    let watch = |_: &brex_posterior::Progress| ControlFlow::Continue(());
+    let run = sample(&problem, &Hmc::default(), &options, None, &watch)?;
+    Ok(run.sampled.draws)
+}
+
+/// The prior and the sharpness that a posterior was drawn with.
+pub(crate) fn prior_of(posterior: &PosteriorFile) -> Result<(Prior, f64)> {
+    let attribute = |name: &str| {
+        let value = posterior.attributes.get(name);
+        value.with_context(|| format!("the posterior does not say its {name}"))
+    };
+    let beta = attribute("beta")?
+        .as_f64()
+        .context("beta is not a number")?;
+    let prior = match attribute("prior")?.as_str() {
+        Some("gaussian") => Prior::Gaussian {
+            scale: attribute("prior_scale")?.as_f64().unwrap_or(1.0),
+        },
+        Some("nonnegative") => {
+            let lowest = attribute("lowest")?.as_u64().unwrap_or(0);
+            Prior::NonNegative {
+                lowest: usize::try_from(lowest)?,
+            }
+        }
+        _ => Prior::Sphere,
+    };
+    Ok((prior, beta))
+}
+
+/// The mean of all draws.
+pub(crate) fn mean_weights(draws: &Draws) -> Vec<f64> {
+    let mut mean = vec![0.0; draws.dim()];
+    for weights in draws.iter() {
+        for (sum, weight) in mean.iter_mut().zip(weights) {
+            *sum += weight / draws.len() as f64;
+        }
+    }
+    mean
+}
+
+/// R squared of the predicted return of every rollout on its length.
+fn on_length(run: &RunFeatures, draws: &Draws) -> Option<f64> {
+    let mean = mean_weights(draws);
+    let returns = |sums: &EpisodeSums| sums.features.times(&mean);
+    let all = run.policies.iter().map(|policy| &policy.sums);
+    let predicted: Vec<f64> = all.clone().flat_map(returns).collect();
+    let lengths: Vec<f64> = all.flat_map(|sums| sums.lengths.clone()).collect();
+    r_squared(&lengths, &predicted)
+}
+
+/// The recorded episodes of a run as the posterior sees them.
+pub(crate) fn demonstrations_of(run: &RunFeatures) -> Result<FeatureTable> {
+    let table = FeatureTable::new(run.episodes.features.clone())?;
+    let table = table.with_ids(run.ids.clone())?;
+    Ok(table.with_lengths(run.episodes.lengths.clone())?)
+}
+
+/// Refuses a posterior that was drawn from other features.
+pub(crate) fn check_dimensions(run: &RunFeatures, draws: &Draws) -> Result<(), BadInput> {
+    let features = run.episodes.features.cols();
+    if draws.dim() == features {
+        return Ok(());
+    }
+    Err(BadInput::new(format!(
+        "the posterior has {} weights, and there are {features} features; draw it again with brex \
+         sample",
+        draws.dim()
+    )))
+}
+
+/// A suspicion in words and figures.
+pub(crate) fn in_words(suspicion: &Suspicion) -> String {
+    let number = |value: f64| numbers::significant(value, 3);
+    match suspicion {
+        Suspicion::Uncertain {
+            than,
+            means,
+            bounds,
+        } => format!(
+            "its mean is higher than that of {than} ({} against {}) but its bound is lower ({} \
+             against {}): what it gains is not known to be wanted",
+            number(means[0]),
+            number(means[1]),
+            number(bounds[0]),
+            number(bounds[1])
+        ),
+        Suspicion::Long {
+            length,
+            longest,
+            per_step,
+            usual,
+        } => format!(
+            "its return is mostly length: {} steps (the longest demonstration has {}), with {} a \
+             step (demonstrations: {})",
+            numbers::trimmed(*length, 4),
+            numbers::trimmed(*longest, 4),
+            number(*per_step),
+            number(*usual)
+        ),
+        Suspicion::Unseen { share, most } => format!(
+            "it does what no demonstration shows: {} of its features lie outside what they cover \
+             (at most {} of a demonstration lie outside the others)",
+            numbers::percent((share * 1e3).round() / 1e3),
+            numbers::percent((most * 1e3).round() / 1e3)
+        ),
+    }
+}
+
+/// A suspicion in one or two words, for a table.
+pub(crate) fn in_short(suspicion: &Suspicion) -> &'static str {
+    match suspicion {
+        Suspicion::Uncertain { .. } => "uncertain",
+        Suspicion::Long { .. } => "long",
+        Suspicion::Unseen { .. } => "unseen",
+    }
+}

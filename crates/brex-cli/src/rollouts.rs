@@ -1,0 +1,158 @@
+//! Rollouts of policies in a run directory: played once, kept, and found again.
+
+use crate::exit::BadInput;
+use crate::interrupt;
+use crate::player::{Player, Ready, script_episode};
+use crate::progress::Progress;
+use anyhow::{Context, Result, bail};
+use brex_core::{Episode, stream};
+use brex_envs::{EnvError, Environment, Script, make};
+use brex_learn::{Agent, DeviceName, play_episodes};
+use brex_store::{AtomicDir, read_episode, write_atomic, write_episode};
+use rand::Rng;
+use rayon::prelude::*;
+use serde_json::{Value, json};
+use std::fs;
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Who played, kept beside the episodes.
+const WHO: &str = "policy.json";
+
+/// What to play.
+pub(crate) struct Rollouts<'a> {
+    pub(crate) environment: &'a str,
+    pub(crate) player: &'a Player,
+    pub(crate) episodes: u32,
+    pub(crate) seed: u64,
+    pub(crate) device: DeviceName,
+    pub(crate) quiet: bool,
+}
+
+impl Rollouts<'_> {
+    /// Refuses an environment or a player that there is not.
+    pub(crate) fn check(&self) -> Result<(), BadInput> {
+        self.ready().map(drop)
+    }
+
+    fn ready(&self) -> Result<Ready, BadInput> {
+        let env = make(self.environment).map_err(|error| BadInput::new(error.to_string()))?;
+        self.player.ready(env.as_ref(), self.device)
+    }
+
+    /// Plays the episodes.
+    pub(crate) fn play(&self) -> Result<Vec<Episode>> {
+        let player = self.ready()?;
+        let progress = Progress::start("rollout", self.quiet);
+        interrupt::listen();
+        let played = match player {
+            Ready::Script(script) => self.play_script(script, &progress),
+            Ready::Agent(agent) => self.play_agent(&agent, &progress),
+        };
+        progress.finish();
+        match played? {
+            Some(episodes) => Ok(episodes),
+            None => bail!("stopped; nothing is kept"),
+        }
+    }
+
+    fn play_agent(&self, agent: &Agent, progress: &Progress) -> Result<Option<Vec<Episode>>> {
+        let total = self.episodes as usize;
+        let goes_on = |done: usize| {
+            progress.update(done as u64, Some(total as u64), "episodes");
+            !interrupt::requested()
+        };
+        let make = || make(self.environment);
+        Ok(play_episodes(agent, make, total, self.seed, goes_on)?)
+    }
+
+    /// All episodes of a script, in order; each has a seed of its own.
+    fn play_script(&self, script: Script, progress: &Progress) -> Result<Option<Vec<Episode>>> {
+        let done = AtomicU64::new(0);
+        let total = u64::from(self.episodes);
+        let played = (0..total).into_par_iter().map_init(
+            || None,
+            |spare, index| {
+                let episode = self.play_one(script, index, spare)?;
+                if episode.is_some() {
+                    let done = done.fetch_add(1, Ordering::Relaxed) + 1;
+                    progress.update(done, Some(total), "episodes");
+                }
+                Ok(episode)
+            },
+        );
+        let episodes: Vec<Option<Episode>> = played.collect::<Result<_, EnvError>>()?;
+        Ok(episodes.into_iter().collect())
+    }
+
+    /// `spare` is an environment that is used again: an Atari game has a process to start.
+    fn play_one(
+        &self,
+        script: Script,
+        index: u64,
+        spare: &mut Option<Box<dyn Environment>>,
+    ) -> Result<Option<Episode>, EnvError> {
+        let mut seeds = stream(self.seed, "rollout", index);
+        let (world, player) = (seeds.next_u64(), seeds.next_u64());
+        let env = match spare {
+            Some(env) => env,
+            None => spare.insert(make(self.environment)?),
+        };
+        script_episode(env.as_mut(), script, (world, player))
+    }
+
+    /// What tells these rollouts from others.
+    pub(crate) fn who(&self) -> Result<Value> {
+        let player = match self.player {
+            Player::Script(script) => json!({ "script": script.name() }),
+            Player::File(path) => {
+                let bytes = fs::read(path).with_context(|| format!("{}", path.display()))?;
+                json!({ "file": checksum(&bytes) })
+            }
+        };
+        Ok(json!({
+            "environment": self.environment,
+            "player": player,
+            "episodes": self.episodes,
+            "seed": self.seed,
+        }))
+    }
+
+    /// The episodes in a folder if they are these, else they are played and kept there.
+    pub(crate) fn kept(&self, folder: &Path) -> Result<Vec<Episode>> {
+        let who = self.who()?;
+        if let Some(episodes) = self.found(folder, &who) {
+            return Ok(episodes);
+        }
+        let episodes = self.play()?;
+        let out = AtomicDir::create(folder, true)?;
+        for (index, episode) in episodes.iter().enumerate() {
+            write_episode(out.path().join(file_name(index)), episode, false)?;
+        }
+        let text = serde_json::to_string_pretty(&who)? + "\n";
+        let path = out.path().join(WHO);
+        write_atomic(path, false, |writer| writer.write_all(text.as_bytes()))?;
+        out.commit()?;
+        Ok(episodes)
+    }
+
+    fn found(&self, folder: &Path, who: &Value) -> Option<Vec<Episode>> {
+        let text = fs::read_to_string(folder.join(WHO)).ok()?;
+        let there: Value = serde_json::from_str(&text).ok()?;
+        let read = |index: usize| read_episode(folder.join(file_name(index))).ok();
+        let all = || (0..self.episodes as usize).map(read).collect();
+        (there == *who).then(all)?
+    }
+}
+
+/// The name of an episode's file.
+pub(crate) fn file_name(index: usize) -> String {
+    format!("{index:06}.episode")
+}
+
+/// A number that changes when bytes change, as text (FNV-1a, 64 bits).
+pub(crate) fn checksum(bytes: &[u8]) -> String {
+    let mix = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
+    let hash = bytes.iter().fold(0xcbf2_9ce4_8422_2325, mix);
+    format!("{hash:016x}")
+}

@@ -1,0 +1,43 @@
+//! Where things are in a run directory.
+
+use std::path::{Path, PathBuf};
+
+/// The files of a run.
+#[derive(Debug, Clone)]
+pub(crate) struct RunFiles {
+    pub(crate) directory: PathBuf,
+    /// Recorded demonstrations.
+    pub(crate) episodes: PathBuf,
+    /// Preferences between them.
+    pub(crate) preferences: PathBuf,
+    /// The policies to judge.
+    pub(crate) policies: PathBuf,
+    /// Episodes that the policies played.
+    pub(crate) rollouts: PathBuf,
+    pub(crate) encoder: PathBuf,
+    pub(crate) features: PathBuf,
+    pub(crate) posterior: PathBuf,
+    pub(crate) evaluation: PathBuf,
+    /// The picture of the evaluation.
+    pub(crate) returns: PathBuf,
+    /// Everything as a page to read.
+    pub(crate) report: PathBuf,
+}
+
+impl RunFiles {
+    pub(crate) fn of(directory: &Path) -> Self {
+        Self {
+            directory: directory.to_owned(),
+            episodes: directory.join("episodes"),
+            preferences: directory.join("preferences.jsonl"),
+            policies: directory.join("policies"),
+            rollouts: directory.join("rollouts"),
+            encoder: directory.join("encoder.safetensors"),
+            features: directory.join("features.safetensors"),
+            posterior: directory.join("posterior.zarr"),
+            evaluation: directory.join("evaluation.json"),
+            returns: directory.join("returns.svg"),
+            report: directory.join("report.html"),
+        }
+    }
+}
