@@ -98,7 +98,7 @@ fn the_page_is_whole_in_a_browser_on_a_desk_and_on_a_phone() {
     let page = sandbox.write("look.html", page.replace("</head>", LOOK));
     for width in [1200, 500] {
         let (dom, log) = looked_at(&browser, &page, &sandbox.path("profile"), width);
-        let found = dom.lines().find(|line| line.contains("LOOKED AT "));
+        let found = dom.lines().find(|line| line.contains("id=\"found\""));
         let found = found.unwrap_or_else(|| panic!("the page did not load: {log}"));
         // Fourteen clips, frames redrawn, traces, losses, and two distributions of returns.
         assert!(found.contains("LOOKED AT 20 PICTURES"), "{found}");
