@@ -26,7 +26,10 @@ CASES = [
     "nature-train-256",
     "pocket-forward-64",
     "pocket-train-256",
+    "pretrain-atari-75",
+    "pretrain-pocket-75",
 ]
+ACTIONS = 6
 
 
 def encoder_body():
@@ -84,6 +87,55 @@ def pocket():
     ), 128, 6, 1)
 
 
+class Pretraining(nn.Module):
+    """Encoder, decoder and heads of pre-training, with all losses of a pair of snippets."""
+
+    def __init__(self, pocket):
+        super().__init__()
+        leaky = lambda: nn.LeakyReLU(0.01)
+        if pocket:
+            body = nn.Sequential(
+                nn.Conv2d(4, 16, 4, 2), leaky(), nn.Conv2d(16, 32, 3, 2), leaky(),
+                nn.Flatten(), nn.Linear(800, 128), leaky(),
+            )
+            self.decoder = nn.Sequential(
+                nn.Linear(64, 128), leaky(), nn.Linear(128, 800), leaky(), nn.Unflatten(1, (32, 5, 5)),
+                nn.ConvTranspose2d(32, 16, 3, 2), leaky(), nn.ConvTranspose2d(16, 4, 4, 2), nn.Sigmoid(),
+            )
+        else:
+            body = encoder_body()
+            self.decoder = Autoencoder().decoder
+        self.encoder = Heads(body, 128, 64, 64)
+        self.reward = nn.Linear(64, 1)
+        self.temporal = nn.Linear(128, 1, bias=False)
+        self.inverse = nn.Linear(128, ACTIONS, bias=False)
+        self.dynamics = nn.Linear(64 + ACTIONS, 64, bias=False)
+
+    def part(self, frames, actions):
+        """The self-supervised losses of a snippet, and its return."""
+        mean, spread = self.encoder(frames)
+        sample = mean + (spread * 0.5).exp() * torch.randn_like(spread)
+        drawn = self.decoder(sample)
+        divergence = -0.5 * (1 + spread - mean.square() - spread.exp()).sum() / drawn.numel()
+        loss = 10 * (nn.functional.binary_cross_entropy(drawn, frames) + divergence)
+        first, second = torch.randint(len(frames), (2,)).tolist()
+        guess = self.temporal(torch.cat([mean[first], mean[second]]))
+        loss = loss + 4 * (guess - (second - first) / 100).square().mean()
+        logits = self.inverse(torch.cat([mean[:-1], mean[1:]], 1))
+        loss = loss + nn.functional.cross_entropy(logits, actions[1:]) / 1.9
+        state = mean[:-5]
+        done = nn.functional.one_hot(actions, ACTIONS).float()
+        for step in range(5):
+            state = self.dynamics(torch.cat([state, done[step + 1:len(frames) - 4 + step]], 1))
+        loss = loss + 100 * (state - mean[5:]).square().mean()
+        return loss, self.reward(sample).sum()
+
+    def loss(self, worse, better, actions):
+        first, low = self.part(worse, actions)
+        second, high = self.part(better, actions)
+        return first + second + nn.functional.softplus(low - high)
+
+
 def heads_loss(net, x):
     first, second = net(x)
     return first.square().mean() + second.square().mean()
@@ -101,9 +153,28 @@ NETS = {
 }
 
 
+def pretraining_call(pocket, frames):
+    """An update with all losses on a pair of snippets; frames come as bytes."""
+    net = Pretraining(pocket)
+    size = 24 if pocket else 84
+    episodes = torch.randint(0, 256, (2, 2 * frames, 4, size, size), dtype=torch.uint8)
+    actions = torch.randint(0, ACTIONS, (2 * frames,))
+    optimiser = torch.optim.Adam(net.parameters(), lr=1e-4, weight_decay=1e-3)
+
+    def call():
+        begin = int(torch.randint(frames, ()))
+        worse, better = episodes[:, begin:begin + frames].float() / 255
+        optimiser.zero_grad()
+        net.loss(worse, better, actions[begin:begin + frames]).backward()
+        optimiser.step()
+    return call
+
+
 def make_call(case):
     """What one call of a case does."""
     name, work, batch = case.split("-")
+    if name == "pretrain":
+        return pretraining_call(work == "pocket", int(batch))
     make, size, loss = NETS[name]
     net = make()
     x = torch.rand(int(batch), 4, size, size)

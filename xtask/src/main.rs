@@ -169,7 +169,12 @@ fn test(project: &Project, only: &[String]) -> Result<()> {
         expect_no_arguments("test --gpu", &only[1..])?;
         // Says on which adapter it runs, or that there is none.
         let words = "test --workspace --release --features wgpu --test gpu -- --nocapture";
-        return Steps::new().run("gpu", project.cargo(&split(words)));
+        let mut command = project.cargo(&split(words));
+        if std::env::var_os("XDG_RUNTIME_DIR").is_none() {
+            // Graphics drivers complain without one.
+            command.env("XDG_RUNTIME_DIR", &project.target);
+        }
+        return Steps::new().run("gpu", command);
     }
     if let Some(unknown) = only.iter().find(|w| !TEST_STEPS.contains(&w.as_str())) {
         bail!(

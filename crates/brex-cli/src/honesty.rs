@@ -21,6 +21,8 @@ pub(crate) struct Honesty {
     pub(crate) mean: Option<f64>,
     /// Of the bound.
     pub(crate) bound: Option<f64>,
+    /// Of the return by the encoder's ranking head: T-REX.
+    pub(crate) trex: Option<f64>,
     /// Of the length of episodes alone.
     pub(crate) length: Option<f64>,
     /// Of mean and bound by an encoder that has learned nothing.
@@ -60,6 +62,7 @@ impl Honesty {
         evaluation: &Evaluation,
         posterior: &PosteriorFile,
         preferences: &Preferences,
+        trex: &[f64],
         seed: u64,
     ) -> Result<Self> {
         let means = |of: fn(&EpisodeSums) -> &Vec<f64>| -> Vec<f64> {
@@ -90,6 +93,7 @@ impl Honesty {
             policies: scores.len(),
             mean: against(&mean),
             bound: against(&bound),
+            trex: against(trex),
             length: against(&lengths),
             untrained_mean: of_untrained(untrained_mean),
             untrained_bound: of_untrained(untrained_bound),
@@ -104,12 +108,13 @@ impl Honesty {
         };
         let share = self.r_squared_on_length;
         format!(
-            "Rank correlation with the true score over {} policies: mean {}, bound {}; by length \
+            "Rank correlation with the true score over {} policies: mean {}, bound {}; T-REX {}; by length \
              alone {}; by an untrained encoder: mean {}, bound {}.\nLength accounts for {} of the \
              variance of predicted returns.",
             self.policies,
             number(self.mean),
             number(self.bound),
+            number(self.trex),
             number(self.length),
             number(self.untrained_mean),
             number(self.untrained_bound),
@@ -178,20 +183,9 @@ pub(crate) fn prior_of(posterior: &PosteriorFile) -> Result<(Prior, f64)> {
     Ok((prior, beta))
 }
 
-/// The mean of all draws.
-pub(crate) fn mean_weights(draws: &Draws) -> Vec<f64> {
-    let mut mean = vec![0.0; draws.dim()];
-    for weights in draws.iter() {
-        for (sum, weight) in mean.iter_mut().zip(weights) {
-            *sum += weight / draws.len() as f64;
-        }
-    }
-    mean
-}
-
 /// R squared of the predicted return of every rollout on its length.
 fn on_length(run: &RunFeatures, draws: &Draws) -> Option<f64> {
-    let mean = mean_weights(draws);
+    let mean = draws.mean();
     let returns = |sums: &EpisodeSums| sums.features.times(&mean);
     let all = run.policies.iter().map(|policy| &policy.sums);
     let predicted: Vec<f64> = all.clone().flat_map(returns).collect();

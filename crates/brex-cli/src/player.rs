@@ -5,14 +5,15 @@ use crate::exit::BadInput;
 use crate::interrupt;
 use anyhow::Result;
 use brex_core::Episode;
-use brex_envs::{EnvError, Environment, Recorder, Script, game_random};
+use brex_envs::{EnvError, Environment, Mixture, Recorder, Script, game_random};
 use brex_learn::{Agent, Device, DeviceName, PolicyFile};
 use std::path::{Path, PathBuf};
 
 /// Who plays, as the command line says it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Player {
     Script(Script),
+    Mixture(Mixture),
     File(PathBuf),
 }
 
@@ -22,13 +23,16 @@ impl Player {
         if let Some(script) = Script::by_name(text) {
             return Ok(Self::Script(script));
         }
+        if let Some(mixture) = Mixture::by_name(text) {
+            return Ok(Self::Mixture(mixture));
+        }
         let path = PathBuf::from(text);
         if path.extension().is_some_and(|end| end == "safetensors") {
             return Ok(Self::File(path));
         }
         let names = Script::ALL.map(Script::name).join(", ");
         Err(format!(
-            "expected {names}, or a .safetensors file of brex train"
+            "expected {names}, a mixture as good:0.5+random, or a .safetensors file of brex train"
         ))
     }
 
@@ -36,6 +40,7 @@ impl Player {
     pub(crate) fn name(&self) -> String {
         match self {
             Self::Script(script) => script.name().to_owned(),
+            Self::Mixture(mixture) => mixture.name(),
             Self::File(path) => path.display().to_string(),
         }
     }
@@ -43,7 +48,7 @@ impl Player {
 
 /// Who plays, ready to.
 pub(crate) enum Ready {
-    Script(Script),
+    Script(Mixture),
     Agent(Box<Agent>),
 }
 
@@ -54,16 +59,18 @@ impl Player {
         env: &dyn Environment,
         device: DeviceName,
     ) -> Result<Ready, BadInput> {
-        let script = match self {
-            Self::Script(script) => *script,
+        let mixture = match self {
+            Self::Script(script) => Mixture::pure(*script),
+            Self::Mixture(mixture) => mixture.clone(),
             Self::File(path) => {
                 let agent = read_agent(path, env, &open(device)?)?;
                 return Ok(Ready::Agent(Box::new(agent)));
             }
         };
-        if env.scripts().contains(&script) {
-            return Ok(Ready::Script(script));
-        }
+        let mut parts = mixture.parts.iter().map(|(script, _)| *script);
+        let Some(script) = parts.find(|script| !env.scripts().contains(script)) else {
+            return Ok(Ready::Script(mixture));
+        };
         let known: Vec<&str> = env.scripts().iter().map(|script| script.name()).collect();
         Err(BadInput::new(format!(
             "{} has no policy {:?}; there are {}, and what brex train leaves",
@@ -78,13 +85,18 @@ impl Player {
 /// somebody asked to stop.
 pub(crate) fn script_episode(
     env: &mut dyn Environment,
-    script: Script,
+    mixture: &Mixture,
     seeds: (u64, u64),
 ) -> Result<Option<Episode>, EnvError> {
     let mut random = game_random(seeds.1);
     let mut recorder = Recorder::begin(env, seeds.0)?;
     while !interrupt::requested() {
-        let action = env.scripted(script, &mut random).unwrap_or(0);
+        // A script alone needs no number to be chosen by.
+        let action = match mixture.parts[..] {
+            [(script, _)] => env.scripted(script, &mut random),
+            _ => mixture.act(env, &mut random),
+        };
+        let action = action.unwrap_or(0);
         if let Some(episode) = recorder.step(env, action)? {
             return Ok(Some(episode));
         }

@@ -6,7 +6,7 @@ use crate::player::{Player, Ready, script_episode};
 use crate::progress::Progress;
 use anyhow::{Context, Result, bail};
 use brex_core::{Episode, stream};
-use brex_envs::{EnvError, Environment, Script, make};
+use brex_envs::{EnvError, Environment, Mixture, make};
 use brex_learn::{Agent, DeviceName, play_episodes};
 use brex_store::{AtomicDir, read_episode, write_atomic, write_episode};
 use rand::Rng;
@@ -46,7 +46,7 @@ impl Rollouts<'_> {
         let progress = Progress::start("rollout", self.quiet);
         interrupt::listen();
         let played = match player {
-            Ready::Script(script) => self.play_script(script, &progress),
+            Ready::Script(mixture) => self.play_script(&mixture, &progress),
             Ready::Agent(agent) => self.play_agent(&agent, &progress),
         };
         progress.finish();
@@ -66,14 +66,14 @@ impl Rollouts<'_> {
         Ok(play_episodes(agent, make, total, self.seed, goes_on)?)
     }
 
-    /// All episodes of a script, in order; each has a seed of its own.
-    fn play_script(&self, script: Script, progress: &Progress) -> Result<Option<Vec<Episode>>> {
+    /// All episodes of a script or a mixture, in order; each has a seed of its own.
+    fn play_script(&self, mixture: &Mixture, progress: &Progress) -> Result<Option<Vec<Episode>>> {
         let done = AtomicU64::new(0);
         let total = u64::from(self.episodes);
         let played = (0..total).into_par_iter().map_init(
             || None,
             |spare, index| {
-                let episode = self.play_one(script, index, spare)?;
+                let episode = self.play_one(mixture, index, spare)?;
                 if episode.is_some() {
                     let done = done.fetch_add(1, Ordering::Relaxed) + 1;
                     progress.update(done, Some(total), "episodes");
@@ -88,7 +88,7 @@ impl Rollouts<'_> {
     /// `spare` is an environment that is used again: an Atari game has a process to start.
     fn play_one(
         &self,
-        script: Script,
+        mixture: &Mixture,
         index: u64,
         spare: &mut Option<Box<dyn Environment>>,
     ) -> Result<Option<Episode>, EnvError> {
@@ -98,13 +98,13 @@ impl Rollouts<'_> {
             Some(env) => env,
             None => spare.insert(make(self.environment)?),
         };
-        script_episode(env.as_mut(), script, (world, player))
+        script_episode(env.as_mut(), mixture, (world, player))
     }
 
     /// What tells these rollouts from others.
     pub(crate) fn who(&self) -> Result<Value> {
         let player = match self.player {
-            Player::Script(script) => json!({ "script": script.name() }),
+            Player::Script(_) | Player::Mixture(_) => json!({ "script": self.player.name() }),
             Player::File(path) => {
                 let bytes = fs::read(path).with_context(|| format!("{}", path.display()))?;
                 json!({ "file": checksum(&bytes) })

@@ -34,7 +34,7 @@ impl RunFiles {
             rollouts: directory.join("rollouts"),
             encoder: directory.join("encoder.safetensors"),
             features: directory.join("features.safetensors"),
-            posterior: directory.join("posterior.zarr"),
+            posterior: directory.join("posterior"),
             evaluation: directory.join("evaluation.json"),
             returns: directory.join("returns.svg"),
             report: directory.join("report.html"),

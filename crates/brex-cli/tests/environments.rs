@@ -135,6 +135,21 @@ fn an_episode_that_keeps_its_frames_needs_no_environment() {
 }
 
 #[test]
+fn mixtures_play_worse_than_the_best_of_them() {
+    let sandbox = Sandbox::new();
+    let score = |policy: &str| {
+        let words = format!("rollout pocket:enduro --policy {policy} --episodes 20 --quiet --json");
+        let result = sandbox.brex(&words).expect(0).json();
+        assert_eq!(result["policy"], policy);
+        result["mean_score"].as_f64().unwrap()
+    };
+    let (good, mixed, random) = (score("good"), score("good:0.75+random"), score("random"));
+    assert!(random < mixed && mixed < good, "{random} {mixed} {good}");
+    let words = "rollout pocket:enduro --policy good:2+random";
+    refused(sandbox.brex(words), "good:0.5+random");
+}
+
+#[test]
 fn what_does_not_exist_is_named() {
     let sandbox = Sandbox::new();
     let chess = sandbox.brex("rollout pocket:chess --policy noop --out x");

@@ -44,23 +44,11 @@ fn main() -> Result<(), EnvError> {
 
 /// The four scripts, and mixtures from bad to good.
 fn ladder() -> Vec<(String, Mixture)> {
-    use Script::{Good, Hacker, Noop, Random};
     let pure = Script::ALL.map(|s| (s.name().to_owned(), Mixture::pure(s)));
-    let mixed = [
-        (Good, 0.25, Random),
-        (Good, 0.5, Random),
-        (Good, 0.75, Random),
-        (Good, 0.9, Random),
-        (Good, 0.5, Noop),
-        (Good, 0.8, Noop),
-        (Good, 0.5, Hacker),
-        (Good, 0.8, Hacker),
-        (Random, 0.5, Noop),
-        (Random, 0.5, Hacker),
-    ];
-    let mixed = mixed.map(|(a, share, b)| {
+    let mixed = Mixture::ladder().into_iter().map(|mixture| {
+        let ((a, share), (b, _)) = (mixture.parts[0], mixture.parts[1]);
         let label = format!("{:.0} % {}, {}", 100.0 * share, a.name(), b.name());
-        (label, Mixture::of(a, share, b))
+        (label, mixture)
     });
     pure.into_iter().chain(mixed).collect()
 }

@@ -58,6 +58,50 @@ impl Mixture {
         }
     }
 
+    /// Mixtures of two scripts from bad to good, beside which the scripts themselves are a ladder of
+    /// skill.
+    pub fn ladder() -> Vec<Self> {
+        use Script::{Good, Hacker, Noop, Random};
+        let mixed = [
+            (Good, 0.25, Random),
+            (Good, 0.5, Random),
+            (Good, 0.75, Random),
+            (Good, 0.9, Random),
+            (Good, 0.5, Noop),
+            (Good, 0.8, Noop),
+            (Good, 0.5, Hacker),
+            (Good, 0.8, Hacker),
+            (Random, 0.5, Noop),
+            (Random, 0.5, Hacker),
+        ];
+        mixed.map(|(a, share, b)| Self::of(a, share, b)).to_vec()
+    }
+
+    /// The mixture that a text names, as `good:0.5+random`: half of the actions are those of good.
+    pub fn by_name(text: &str) -> Option<Self> {
+        let (first, rest) = text.split_once('+')?;
+        let (script, share) = first.split_once(':')?;
+        let share: f64 = share.parse().ok()?;
+        (share > 0.0 && share < 1.0).then(|| {
+            Some(Self::of(
+                Script::by_name(script)?,
+                share,
+                Script::by_name(rest)?,
+            ))
+        })?
+    }
+
+    /// The text that names it.
+    pub fn name(&self) -> String {
+        match &self.parts[..] {
+            [(a, share), (b, _)] => format!("{}:{share}+{}", a.name(), b.name()),
+            parts => {
+                let names: Vec<&str> = parts.iter().map(|(script, _)| script.name()).collect();
+                names.join("+")
+            }
+        }
+    }
+
     /// What it would do now.
     pub fn act(&self, env: &dyn Environment, random: &mut GameRandom) -> Option<usize> {
         let mut left: f64 = random.random();
@@ -70,5 +114,27 @@ impl Mixture {
             }
         }
         env.scripted(chosen, random)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn mixtures_are_read_as_they_are_written() {
+        for mixture in Mixture::ladder() {
+            assert_eq!(Mixture::by_name(&mixture.name()), Some(mixture));
+        }
+        for wrong in [
+            "good",
+            "good:0.5",
+            "good:0.5+",
+            "good:1+random",
+            "good:x+random",
+            "good:0.5+best",
+        ] {
+            assert_eq!(Mixture::by_name(wrong), None, "{wrong}");
+        }
     }
 }

@@ -58,6 +58,19 @@ impl Phi {
         values_of(self.encoder.features(input))
     }
 
+    /// The root of the mean square of phi's norm over the frames of episodes; 1 if there is none.
+    pub fn norm(&self, episodes: &[SeenEpisode]) -> f64 {
+        let (mut squares, mut frames) = (0.0, 0.0);
+        for episode in episodes {
+            self.each_frame(episode, |features| {
+                frames += 1.0;
+                squares += features.iter().map(|v| f64::from(*v).powi(2)).sum::<f64>();
+            });
+        }
+        let norm = f64::sqrt(squares / f64::max(frames, 1.0));
+        if norm > 0.0 { norm } else { 1.0 }
+    }
+
     /// Calls `each` with the features of every frame of an episode, in order.
     pub fn each_frame(&self, episode: &SeenEpisode, mut each: impl FnMut(&[f32])) {
         let count = self.shape.feature_count();

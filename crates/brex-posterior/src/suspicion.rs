@@ -53,7 +53,7 @@ pub fn suspicions(
     draws: &Draws,
 ) -> Result<Vec<Vec<Suspicion>>, DecompositionError> {
     let phi = demonstrations.matrix();
-    let mean = mean_weights(draws);
+    let mean = draws.mean();
     let lengths = demonstrations.lengths();
     let usual = lengths.map(|lengths| {
         let returns = phi.times(&mean);
@@ -86,16 +86,6 @@ pub fn suspicions(
         found
     });
     Ok(all.collect())
-}
-
-fn mean_weights(draws: &Draws) -> Vec<f64> {
-    let mut mean = vec![0.0; draws.dim()];
-    for weights in draws.iter() {
-        for (sum, weight) in mean.iter_mut().zip(weights) {
-            *sum += weight / draws.len() as f64;
-        }
-    }
-    mean
 }
 
 /// The policy with the highest bound among those whose mean this one's exceeds.

@@ -9,7 +9,7 @@ use crate::plot::{CurvePanel, PlotFormat};
 use crate::table::Table;
 use crate::terminal::{Style, json_text, print};
 use anyhow::Result;
-use brex_envs::{EnvError, Script, make};
+use brex_envs::{EnvError, Mixture, Script, make};
 use brex_store::{StoreError, write_atomic};
 use rayon::prelude::*;
 use serde_json::{Value, json};
@@ -117,7 +117,7 @@ fn levels(environment: &str) -> Result<Vec<(String, f64)>> {
             .into_par_iter()
             .map(|seed| {
                 let mut env = make(environment)?;
-                let played = script_episode(env.as_mut(), script, (seed, seed))?;
+                let played = script_episode(env.as_mut(), &Mixture::pure(script), (seed, seed))?;
                 Ok(played.map_or(0.0, |episode| episode.score))
             })
             .collect();

@@ -14,7 +14,7 @@ use crate::table::Table;
 use crate::terminal::{Style, json_text, print, say};
 use anyhow::{Context, Result};
 use brex_core::{Episode, Matrix};
-use brex_envs::{ReplayError, Script, Spec, make};
+use brex_envs::{Mixture, ReplayError, Script, Spec, make};
 use brex_learn::{Device, EncoderFile, FeatureSum, Phi, replayed_sums};
 use brex_store::{EpisodeSums, RunFeatures, RunPolicy, read_run_features, write_run_features};
 use rayon::prelude::*;
@@ -43,9 +43,13 @@ pub(crate) struct Arguments {
     /// With --episodes: the file to write
     #[arg(long, value_name = "FILE.safetensors", requires = "episodes")]
     out: Option<PathBuf>,
-    /// Policies to judge besides, as NAME=FILE.safetensors or NAME=noop|random|good|hacker
+    /// Policies to judge besides, as NAME=FILE.safetensors, NAME=noop|random|good|hacker, or a
+    /// mixture as NAME=good:0.5+random
     #[arg(long = "policy", value_name = "NAME=WHO", value_parser = named_player)]
     policies: Vec<(String, Player)>,
+    /// Judge the scripts and mixtures of them too: a ladder of skill
+    #[arg(long)]
+    ladder: bool,
     /// Rollouts of each policy
     #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(2..=100_000))]
     rollouts: u32,
@@ -144,7 +148,8 @@ pub(crate) fn execute(arguments: &Arguments, common: &Common) -> Result<(RunFeat
                 let played = if directory.is_some() {
                     let folder = &files.rollouts;
                     fs::create_dir_all(folder).with_context(|| format!("{}", folder.display()))?;
-                    rollouts.kept(&folder.join(name))?
+                    // Not every system has folders with a colon in their names.
+                    rollouts.kept(&folder.join(name.replace(':', "-")))?
                 } else {
                     rollouts.play()?
                 };
@@ -213,6 +218,12 @@ fn players(arguments: &Arguments, folder: Option<&Path>) -> Result<Vec<(String, 
         }
         players.sort_by(|a, b| a.0.cmp(&b.0));
         players.push(("No-Op".to_owned(), Player::Script(Script::Noop)));
+    }
+    if arguments.ladder {
+        let scripts = [Script::Random, Script::Good, Script::Hacker];
+        players.extend(scripts.map(|s| (s.name().to_owned(), Player::Script(s))));
+        let mixtures = Mixture::ladder().into_iter();
+        players.extend(mixtures.map(|mixture| (mixture.name(), Player::Mixture(mixture))));
     }
     for (name, player) in &arguments.policies {
         match players.iter_mut().find(|(there, _)| there == name) {

@@ -24,7 +24,8 @@ pub(crate) struct Arguments {
     /// The environment, as pocket:breakout; `brex envs` lists them
     #[arg(value_name = "ENV")]
     environment: String,
-    /// Who plays: noop, random, good, hacker, or a policy that `brex train` left
+    /// Who plays: noop, random, good, hacker, a mixture as good:0.5+random, or a policy that `brex
+    /// train` left
     #[arg(long, value_name = "NAME|FILE.safetensors", value_parser = Player::parse)]
     policy: Player,
     /// How many episodes

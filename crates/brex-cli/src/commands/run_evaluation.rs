@@ -4,6 +4,7 @@
 use super::evaluate::Arguments;
 use super::evaluation_json::{PolicyJson, is_trusted};
 use super::evaluation_report::Report;
+use super::features::read_encoder;
 use crate::args::Common;
 use crate::exit::{BadInput, Outcome};
 use crate::honesty::{
@@ -15,6 +16,7 @@ use crate::run_files::RunFiles;
 use crate::table::{Align, Table};
 use crate::terminal::{Style, json_text, printable};
 use anyhow::{Context, Result};
+use brex_envs::make;
 use brex_posterior::{EvaluateOptions, Evaluation, Suspicion, evaluate, suspicions};
 use brex_store::{
     EpisodeSums, RunFeatures, read_features, read_posterior, read_preferences, read_run_features,
@@ -29,6 +31,8 @@ pub(crate) struct RunEvaluation {
     pub(crate) evaluation: Evaluation,
     pub(crate) suspicions: Vec<Vec<Suspicion>>,
     pub(crate) honesty: Honesty,
+    /// The mean return of each policy by the encoder's ranking head, as T-REX would judge it.
+    trex: Vec<f64>,
     untrusted: bool,
 }
 
@@ -37,6 +41,8 @@ pub(crate) struct RunEvaluation {
 pub(crate) struct RunPolicyJson<'a> {
     #[serde(flatten)]
     judged: PolicyJson<'a>,
+    /// By the ranking head.
+    trex: f64,
     true_score: f64,
     true_score_sd: Option<f64>,
     length: f64,
@@ -82,6 +88,7 @@ impl RunEvaluation {
         let evaluation = evaluate(&posterior.draws, &policies, &options);
         let evaluation = evaluation.with_context(|| format!("{shown}"))?;
         let demonstrations = demonstrations_of(&features)?;
+        let trex = trex_returns(&files, &features)?;
         let draws = &posterior.draws;
         let judged = Self {
             suspicions: suspicions(&evaluation, &policies, &demonstrations, draws)?,
@@ -90,10 +97,12 @@ impl RunEvaluation {
                 &evaluation,
                 &posterior,
                 &preferences,
+                &trex,
                 common.seed,
             )?,
             evaluation,
             run: features,
+            trex,
             untrusted: arguments.untrusted,
         };
         let text = json_text(&judged.json())?;
@@ -127,6 +136,7 @@ impl RunEvaluation {
             });
             RunPolicyJson {
                 judged,
+                trex: self.trex[index],
                 true_score: score,
                 true_score_sd: sd,
                 length: numbers::mean_and_sd(&self.sums(index).lengths).0,
@@ -162,6 +172,7 @@ impl RunEvaluation {
             "policy",
             "mean",
             bound.as_str(),
+            "T-REX",
             "true score",
             "length",
             "VaR per step",
@@ -180,6 +191,7 @@ impl RunEvaluation {
                 printable(&policy.name),
                 value(policy.mean_mcse, policy.mean),
                 shown.map_or_else(|| "not converged".to_owned(), |b| value(b.var_mcse, b.var)),
+                numbers::significant(self.trex[index], 3),
                 number(numbers::mean_and_sd(&sums.scores).0),
                 number(numbers::mean_and_sd(&sums.lengths).0),
                 shown
@@ -252,4 +264,29 @@ impl RunEvaluation {
             Outcome::NotTrusted
         }
     }
+}
+
+/// The mean return of each policy by the ranking head of the encoder that made the features.
+fn trex_returns(files: &RunFiles, run: &RunFeatures) -> Result<Vec<f64>> {
+    let env = make(&run.environment).map_err(|error| BadInput::new(error.to_string()))?;
+    let (encoder, identity) = read_encoder(&files.encoder, env.spec())?;
+    if identity != run.encoder {
+        return Err(BadInput::new(format!(
+            "{}: computed with another encoder; compute them again with brex features",
+            files.features.display()
+        ))
+        .into());
+    }
+    let (weights, bias) = encoder.reward();
+    let raw: Vec<f64> = weights.iter().map(|weight| weight * run.scale).collect();
+    let mean = |sums: &EpisodeSums| {
+        let returns = sums.features.times(&raw);
+        let returns = returns.iter().zip(&sums.lengths).map(|(r, l)| r + bias * l);
+        returns.sum::<f64>() / sums.lengths.len() as f64
+    };
+    Ok(run
+        .policies
+        .iter()
+        .map(|policy| mean(&policy.sums))
+        .collect())
 }

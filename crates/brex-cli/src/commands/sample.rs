@@ -29,7 +29,7 @@ use std::path::{Path, PathBuf};
 pub(crate) struct Arguments {
     #[command(flatten)]
     pub(crate) files: InputFiles,
-    /// The directory to write; it appears when it is complete [of a run directory: posterior.zarr]
+    /// The directory to write; it appears when it is complete [of a run directory: posterior]
     #[arg(long, value_name = "DIR", required_unless_present = "run")]
     pub(crate) out: Option<PathBuf>,
     /// Replace an existing directory that brex wrote

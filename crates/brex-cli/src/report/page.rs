@@ -57,7 +57,7 @@ impl Page {
 
     /// Begins a section; it ends where the next one begins.
     pub(crate) fn section(&mut self, title: &str) -> Section<'_> {
-        let _ = write!(self.body, "<section><h2>{}</h2>\n", escape(title));
+        let _ = writeln!(self.body, "<section><h2>{}</h2>", escape(title));
         Section { page: self }
     }
 
@@ -159,9 +159,9 @@ impl Section<'_> {
                 .map(|line| format!("<br>{}", escape(line)))
                 .collect();
             let (source, name) = (source(Kind::Gif, &clip.gif), escape(&clip.name));
-            let _ = write!(
+            let _ = writeln!(
                 items,
-                "<li><img src=\"{source}\" alt=\"{name}, a recorded episode\"><div><strong>{name}</strong>{}</div></li>\n",
+                "<li><img src=\"{source}\" alt=\"{name}, a recorded episode\"><div><strong>{name}</strong>{}</div></li>",
                 lines.trim_start_matches("<br>")
             );
         }

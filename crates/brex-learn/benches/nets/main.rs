@@ -12,7 +12,7 @@ use burn::module::Module;
 use burn::optim::GradientsParams;
 use burn::tensor::{Device, Distribution, Tensor};
 
-use networks::{Autoencoder, Encoder, policy};
+use networks::{autoencoder, encoder, policy, pretrainer, redrawn};
 
 /// As in the command.
 #[global_allocator]
@@ -80,29 +80,46 @@ fn case(name: &str) -> Result<Box<dyn FnMut() + Send>> {
         .with_context(|| format!("expected a case like encoder-forward-32, found {name:?}"))?;
     let batch: usize = batch.parse().context("the batch is not a number")?;
     Ok(match work {
-        "encoder-forward" => forward(&Encoder::new(&device), batch, 84, |net, x| net.forward(x).0),
-        "encoder-train" => train(Encoder::new(&device), batch, 84, |net, x| {
-            let (mean, spread) = net.forward(x);
-            mean.square().mean() + spread.square().mean()
+        // With its spread, which phi alone does not need.
+        "encoder-forward" => forward(&encoder(&device)?, batch, 84, |net, x| {
+            let encoded = net.forward(x);
+            encoded.log_variance.unwrap_or(encoded.mean)
         }),
-        "autoencoder-train" => train(Autoencoder::new(&device), batch, 84, |net, x| {
-            (net.forward(x.clone()) - x).square().mean()
+        "encoder-train" => train(encoder(&device)?, batch, 84, |net, x| {
+            let encoded = net.forward(x);
+            let spread = encoded.log_variance.map(|spread| spread.square().mean());
+            let mean = encoded.mean.square().mean();
+            spread.map_or(mean.clone(), |spread| mean + spread)
         }),
-        "nature-forward" => policy_forward("atari:space-invaders", batch, 84)?,
-        "nature-train" => policy_train("atari:space-invaders", batch, 84)?,
-        "pocket-forward" => policy_forward("pocket:seaquest", batch, 24)?,
-        "pocket-train" => policy_train("pocket:seaquest", batch, 24)?,
+        "autoencoder-train" => train(autoencoder(&device)?, batch, 84, |net, x| {
+            (redrawn(net, x.clone()) - x).square().mean()
+        }),
+        "nature-forward" => policy_forward(true, batch, 84)?,
+        "nature-train" => policy_train(true, batch, 84)?,
+        "pocket-forward" => policy_forward(false, batch, 24)?,
+        "pocket-train" => policy_train(false, batch, 24)?,
+        "pretrain-atari" => pretrain(true, batch)?,
+        "pretrain-pocket" => pretrain(false, batch)?,
         _ => bail!("unknown case {name:?}"),
     })
 }
 
-fn policy_forward(game: &str, batch: usize, size: usize) -> Result<Box<dyn FnMut() + Send>> {
-    let net = policy(game, &Device::flex().autodiff())?;
+/// An update with all losses on a pair of snippets of so many frames each.
+fn pretrain(atari: bool, frames: usize) -> Result<Box<dyn FnMut() + Send>> {
+    let mut trainer = pretrainer(atari, frames, &Device::flex())?;
+    Ok(Box::new(move || {
+        // A loss that is not finite would not be a measurement.
+        assert!(trainer.update().is_ok(), "an update");
+    }))
+}
+
+fn policy_forward(atari: bool, batch: usize, size: usize) -> Result<Box<dyn FnMut() + Send>> {
+    let net = policy(atari, &Device::flex().autodiff())?;
     Ok(forward(&net, batch, size, |net, x| net.forward(x).0))
 }
 
-fn policy_train(game: &str, batch: usize, size: usize) -> Result<Box<dyn FnMut() + Send>> {
-    let net = policy(game, &Device::flex().autodiff())?;
+fn policy_train(atari: bool, batch: usize, size: usize) -> Result<Box<dyn FnMut() + Send>> {
+    let net = policy(atari, &Device::flex().autodiff())?;
     Ok(train(net, batch, size, |net, x| {
         let (logits, values) = net.forward(x);
         logits.square().mean() + values.square().mean()

@@ -30,8 +30,7 @@ pub struct PpoConfig {
     pub entropy: f64,
     /// The weight of the error of the values.
     pub value: f64,
-    /// Whether values may move no further than the clipping range in an update. The paper's agents
-    /// do so; where rewards are scaled it holds values back more than it helps.
+    /// Whether values may move no further than the clipping range in an update.
     pub clip_values: bool,
     /// The greatest norm of the gradient.
     pub max_gradient_norm: f64,
@@ -84,7 +83,6 @@ impl PpoConfig {
             minibatches: 8,
             learning_rate: 1e-3,
             clip: 0.2,
-            clip_values: false,
             reward_scale: RewardScale::Running,
             ..atari
         }

@@ -52,6 +52,17 @@ impl SeenEpisode {
         })
     }
 
+    /// Frames that are there already, all planes of each together, and the action that led to each.
+    /// None if they are not equally many.
+    pub fn of_frames(observations: Vec<u8>, actions: Vec<u8>) -> Option<Self> {
+        let each = observations.len().checked_div(actions.len())?;
+        (each > 0 && each * actions.len() == observations.len()).then_some(Self {
+            observations,
+            each,
+            actions,
+        })
+    }
+
     /// How many frames.
     pub fn len(&self) -> usize {
         self.actions.len()
@@ -133,12 +144,10 @@ pub(super) mod tests {
     pub(crate) fn made_up(shape: &PretrainShape, lengths: &[usize]) -> RankedDemonstrations {
         let each: usize = shape.encoder.observation.iter().product();
         let mut random = stream(9, "made up", 0);
-        let episodes = lengths.iter().map(|length| SeenEpisode {
-            observations: (0..length * each).map(|_| random.random()).collect(),
-            each,
-            actions: (0..*length)
-                .map(|_| random.random_range(0..shape.actions as u8))
-                .collect(),
+        let episodes = lengths.iter().map(|length| {
+            let frames = (0..length * each).map(|_| random.random()).collect();
+            let mut action = || random.random_range(0..shape.actions as u8);
+            SeenEpisode::of_frames(frames, (0..*length).map(|_| action()).collect()).unwrap()
         });
         let episodes: Vec<SeenEpisode> = episodes.collect();
         let pairs = (1..lengths.len()).map(|at| Preference::strict(at - 1, at));
@@ -148,14 +157,9 @@ pub(super) mod tests {
 
     #[test]
     fn some_preferences_are_kept_back_and_ties_left_out() {
-        let episodes = vec![
-            SeenEpisode {
-                observations: vec![0; 4],
-                each: 1,
-                actions: vec![0; 4],
-            };
-            6
-        ];
+        assert!(SeenEpisode::of_frames(vec![0; 9], vec![0; 4]).is_none());
+        assert!(SeenEpisode::of_frames(Vec::new(), Vec::new()).is_none());
+        let episodes = vec![SeenEpisode::of_frames(vec![0; 4], vec![0; 4]).unwrap(); 6];
         let mut items: Vec<Preference> = (0..6)
             .flat_map(|a| (a + 1..6).map(move |b| Preference::strict(a, b)))
             .collect();

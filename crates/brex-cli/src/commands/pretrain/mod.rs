@@ -13,11 +13,15 @@ use crate::recorded::RecordedEpisodes;
 use crate::run_files::RunFiles;
 use crate::table::Table;
 use crate::terminal::{Style, json_text, print, say};
-use anyhow::Result;
-use brex_learn::{EncoderCheck, PretrainConfig, PretrainShape, Pretrainer, RankedDemonstrations};
+use anyhow::{Context, Result};
+use brex_learn::{
+    EncoderCheck, EncoderFile, PretrainConfig, PretrainShape, Pretrainer, RankedDemonstrations,
+};
+use brex_store::{StoreError, write_atomic};
 use folder::{FOLDER, PretrainFolder};
 use serde_json::{Value, json};
 use settings::Settings;
+use std::fs;
 use std::path::{Path, PathBuf};
 
 /// A ranking this good of what was kept back is more than luck.
@@ -45,6 +49,9 @@ pub(crate) struct Arguments {
     /// With --episodes: the directory that gets the encoder
     #[arg(long, value_name = "DIR", requires = "episodes")]
     out: Option<PathBuf>,
+    /// Learn nothing, and take a published T-REX network (safetensors: conv1 to conv4, fc1, fc2)
+    #[arg(long, value_name = "FILE.safetensors", conflicts_with = "resume")]
+    import: Option<PathBuf>,
     /// Go on where an earlier call was stopped
     #[arg(long, conflicts_with = "force")]
     resume: bool,
@@ -81,6 +88,9 @@ pub(crate) struct Pretrained {
 }
 
 pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Outcome> {
+    if let Some(network) = &arguments.import {
+        return import(arguments, network, common);
+    }
     let learned = execute(arguments, common)?;
     let directory = arguments.files().directory;
     if common.json {
@@ -90,6 +100,37 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Outcome> {
         say(&learned.next_steps(&directory));
     }
     Ok(learned.outcome())
+}
+
+/// Makes a published network the encoder of a run.
+fn import(arguments: &Arguments, network: &Path, common: &Common) -> Result<Outcome> {
+    let files = arguments.files();
+    if files.encoder.exists() && !arguments.force {
+        let path = files.encoder;
+        return Err(StoreError::Exists { path }.into());
+    }
+    let recorded = RecordedEpisodes::read(&files.episodes)?;
+    let spec = recorded.spec()?;
+    let bad = |problem: String| BadInput::new(format!("{}: {problem}", network.display()));
+    let bytes = fs::read(network).map_err(|error| bad(format!("cannot read: {error}")))?;
+    let mut encoder =
+        EncoderFile::from_trex(&bytes, &spec).map_err(|error| bad(error.to_string()))?;
+    let phi = encoder.phi(&open(arguments.on.device)?)?;
+    encoder.norm = phi.norm(&recorded.seen(common.quiet)?);
+    fs::create_dir_all(&files.directory)
+        .with_context(|| format!("{}", files.directory.display()))?;
+    let bytes = encoder.to_bytes()?;
+    write_atomic(&files.encoder, true, |writer| writer.write_all(&bytes))?;
+    if common.json {
+        let features = encoder.shape.feature_count();
+        let result =
+            json!({ "environment": spec.name, "features": features, "norm": encoder.norm });
+        print(&json_text(&result)?)?;
+    } else {
+        let (path, run) = (files.encoder.display(), files.directory.display());
+        say(&format!("written to {path}\nnext: brex features {run}"));
+    }
+    Ok(Outcome::Done)
 }
 
 /// Learns and leaves the encoder.

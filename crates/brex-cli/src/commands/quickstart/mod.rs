@@ -151,7 +151,7 @@ impl Tour<'_> {
             files: &files,
             evaluations: &evaluations,
             short: story::in_short(&before, &after),
-            next: story::next(game, &out),
+            next: story::next(game, out),
         };
         report.write()?;
         if self.common.json {

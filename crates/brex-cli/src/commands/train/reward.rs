@@ -2,7 +2,7 @@
 
 use crate::commands::features::read_encoder;
 use crate::exit::BadInput;
-use crate::honesty::{check_dimensions, mean_weights, prior_of};
+use crate::honesty::{check_dimensions, prior_of};
 use crate::rollouts::checksum;
 use crate::run_files::RunFiles;
 use anyhow::{Context, Result};
@@ -127,7 +127,7 @@ fn posterior_weights(files: &RunFiles, which: Learned, encoder: &str) -> Result<
                 .context("the most probable weights cannot be found")?
                 .weights
         }
-        Learned::Mean | Learned::Trex => mean_weights(&posterior.draws),
+        Learned::Mean | Learned::Trex => posterior.draws.mean(),
     };
     Ok(weights.iter().map(|weight| weight / run.scale).collect())
 }
