@@ -195,3 +195,67 @@ fn the_published_breakout_chain_gives_the_published_bounds() {
         assert!((entry["var"].as_f64().unwrap() - var).abs() < 1e-9);
     }
 }
+
+#[test]
+fn samples_of_returns_are_judged_as_they_are() {
+    let sandbox = Sandbox::new();
+    sandbox.write("a.npy", npy(&[2000], &noise(2000, 3)));
+    let high: Vec<f64> = noise(1000, 4).iter().map(|value| value + 5.0).collect();
+    sandbox.write("b.npy", npy(&[1000], &high));
+    let words = "evaluate --returns low=a.npy --returns high=b.npy --json";
+    let result = sandbox.brex(words).expect(0).json();
+    assert_eq!(result[0]["policy"], "high");
+    let sorted = |mut values: Vec<f64>| {
+        values.sort_by(f64::total_cmp);
+        values
+    };
+    let expected = sorted(high)[50];
+    assert_eq!(result[0]["var"].as_f64().unwrap(), expected);
+    assert!(result[0]["beats"]["low"].as_f64().unwrap() > 0.99);
+    sandbox
+        .brex("evaluate --returns low=a.npy --plot r.svg")
+        .expect(0);
+    for (words, problem) in [
+        ("--returns low", "A=returns.npy"),
+        ("--returns low=no.npy", "no.npy"),
+        ("--returns low=a.npy --returns low=b.npy", "twice"),
+    ] {
+        let ran = sandbox.brex(&format!("evaluate {words}")).expect(2);
+        assert!(ran.stderr.contains(problem), "{}", ran.stderr);
+    }
+}
+
+/// The authors' samples of MC dropout, if the reference data are there, against their tables.
+#[test]
+fn the_published_dropout_tables_are_met_to_the_printed_digit() {
+    let given = std::env::var_os("BREX_REFERENCE").map(std::path::PathBuf::from);
+    let above = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).ancestors();
+    let above = above.map(|directory| directory.join("shared/reference"));
+    let places = given.into_iter().chain(above);
+    let Some(folder) = places.map(|at| at.join("dropout")).find(|at| at.exists()) else {
+        eprintln!("skipped: no reference data dropout; set BREX_REFERENCE to their directory");
+        return;
+    };
+    let table = std::fs::read_to_string(folder.join("expected.csv")).unwrap();
+    let rows: Vec<Vec<&str>> = table
+        .lines()
+        .skip(1)
+        .map(|row| row.split(',').collect())
+        .collect();
+    assert_eq!(rows.len(), 21);
+    let sandbox = Sandbox::new();
+    for row in rows {
+        let &[game, policy, samples, mean, var] = &row[..] else {
+            panic!("{row:?}");
+        };
+        let path = folder.join(format!("{game}_{policy}.npy"));
+        let words = format!("evaluate --returns {policy}={} --json", path.display());
+        let result = sandbox.brex(&words).expect(0).json();
+        let found = |name: &str| format!("{:.1}", result[0][name].as_f64().unwrap());
+        assert_eq!(
+            (found("mean").as_str(), found("var").as_str()),
+            (mean, var),
+            "{game} {policy} {samples}"
+        );
+    }
+}

@@ -55,7 +55,7 @@ mod suspicion;
 pub use algebra::DecompositionError;
 pub use bounds::{
     Bound, Doubt, EvaluateError, EvaluateOptions, Evaluation, PolicyEvaluation, RolloutNoise,
-    Trust, evaluate, evaluate_returns,
+    Trust, evaluate, evaluate_returns, evaluate_samples,
 };
 pub use convergence::{
     Convergence, ESS_LIMIT, MOST_RETURNS, Quantity, RHAT_LIMIT, check_convergence,

@@ -11,8 +11,8 @@ use crate::run_files::RunFiles;
 use crate::terminal::{Style, json_text, print, say, warn};
 use anyhow::{Context, Result};
 use brex_core::Draws;
-use brex_posterior::{EvaluateOptions, Evaluation, evaluate};
-use brex_store::{StoreError, read_draws, read_policies, write_atomic};
+use brex_posterior::{EvaluateOptions, Evaluation, evaluate, evaluate_samples};
+use brex_store::{StoreError, read_draws, read_policies, read_vector, write_atomic};
 use serde_json::Value;
 use std::path::PathBuf;
 
@@ -28,12 +28,16 @@ pub(crate) struct Arguments {
     #[arg(value_name = "DIR", conflicts_with_all = ["policies", "plot", "out"])]
     pub(crate) run: Option<PathBuf>,
     /// A directory that `brex sample` wrote, or draws x features that others made (.npy, ...)
-    #[arg(long, value_name = "DIR|FILE", required_unless_present = "run")]
+    #[arg(long, value_name = "DIR|FILE", required_unless_present_any = ["run", "returns"])]
     pub(crate) posterior: Option<PathBuf>,
     /// The policies: {"A": {"phi": [...]}} or {"A": {"rollouts": [[...], ...]}} in JSON, or a table
     /// with one row per policy
-    #[arg(long, value_name = "FILE", required_unless_present = "run")]
+    #[arg(long, value_name = "FILE", required_unless_present_any = ["run", "returns"])]
     pub(crate) policies: Option<PathBuf>,
+    /// Instead of weights and policies: samples of a policy's return, one .npy for each policy, from
+    /// methods that give these (ensembles, dropout)
+    #[arg(long, value_name = "NAME=FILE.npy", value_parser = named_file, conflicts_with_all = ["run", "posterior", "policies"])]
+    pub(crate) returns: Vec<(String, PathBuf)>,
     /// The share of the posterior below the bound; may be given several times
     #[arg(long, value_name = "D", default_values_t = [0.05], value_delimiter = ',', value_parser = probability)]
     pub(crate) delta: Vec<f64>,
@@ -100,25 +104,15 @@ pub(crate) fn execute(arguments: &Arguments, common: &Common) -> Result<Judged> 
             return Err(StoreError::Exists { path }.into());
         }
     }
-    let (Some(named), Some(posterior)) = (&arguments.policies, &arguments.posterior) else {
-        return Err(BadInput::new("--posterior and --policies, or a run directory").into());
-    };
-    let policies = read_policies(named)?;
-    let draws = read_draws(posterior)?;
-    // A file of draws does not say what chains they come from, so what is known about their
-    // convergence is a warning and not a verdict.
-    let foreign = !posterior.is_dir();
     let options = EvaluateOptions {
         deltas: arguments.delta.clone(),
         seed: common.seed,
         ..EvaluateOptions::default()
     };
-    let judged = Judged {
-        evaluation: evaluate(&draws, &policies, &options)
-            .with_context(|| named.display().to_string())?,
-        heading: heading(&draws, policies.len(), &arguments.delta),
-        untrusted: arguments.untrusted || foreign,
-        foreign,
+    let judged = if arguments.returns.is_empty() {
+        by_weights(arguments, &options)?
+    } else {
+        by_samples(arguments, &options)?
     };
     if let Some(path) = &arguments.out {
         let text = json_text(&judged.json()?)?;
@@ -131,6 +125,61 @@ pub(crate) fn execute(arguments: &Arguments, common: &Common) -> Result<Judged> 
         write_atomic(path, arguments.force, |writer| writer.write_all(&picture))?;
     }
     Ok(judged)
+}
+
+/// Returns by weights that were drawn from a posterior.
+fn by_weights(arguments: &Arguments, options: &EvaluateOptions) -> Result<Judged> {
+    let (Some(named), Some(posterior)) = (&arguments.policies, &arguments.posterior) else {
+        return Err(BadInput::new("--posterior and --policies, or a run directory").into());
+    };
+    let policies = read_policies(named)?;
+    let draws = read_draws(posterior)?;
+    // A file of draws does not say what chains they come from, so what is known about their
+    // convergence is a warning and not a verdict.
+    let foreign = !posterior.is_dir();
+    let evaluation = evaluate(&draws, &policies, options);
+    Ok(Judged {
+        evaluation: evaluation.with_context(|| named.display().to_string())?,
+        heading: heading(&draws, policies.len(), &arguments.delta),
+        untrusted: arguments.untrusted || foreign,
+        foreign,
+    })
+}
+
+/// Returns as others sampled them.
+fn by_samples(arguments: &Arguments, options: &EvaluateOptions) -> Result<Judged> {
+    let mut policies: Vec<(String, Vec<f64>)> = Vec::new();
+    for (name, path) in &arguments.returns {
+        if policies.iter().any(|(known, _)| known == name) {
+            return Err(BadInput::new(format!("--returns: {name:?} is there twice")).into());
+        }
+        let samples = read_vector(path)?;
+        if samples.is_empty() {
+            return Err(BadInput::new(format!("{}: holds no samples", path.display())).into());
+        }
+        policies.push((name.clone(), samples));
+    }
+    let heading = format!(
+        "Return of {} by samples that others drew; higher is better.\n{}.",
+        counted(policies.len()),
+        meaning(&arguments.delta)
+    );
+    Ok(Judged {
+        evaluation: evaluate_samples(&policies, options)?,
+        heading,
+        untrusted: true,
+        foreign: true,
+    })
+}
+
+/// For clap: a name and a file.
+fn named_file(text: &str) -> Result<(String, PathBuf), String> {
+    match text.split_once('=') {
+        Some((name, path)) if !name.is_empty() && !path.is_empty() => {
+            Ok((name.to_owned(), PathBuf::from(path)))
+        }
+        _ => Err("expected a name and a file, as A=returns.npy".to_owned()),
+    }
 }
 
 impl Judged {
@@ -185,22 +234,26 @@ fn heading(draws: &Draws, policies: usize, deltas: &[f64]) -> String {
         1 => "1 chain".to_owned(),
         chains => format!("{chains} chains"),
     };
-    let policies = match policies {
-        1 => "1 policy".to_owned(),
-        count => format!("{count} policies"),
-    };
-    let meaning: Vec<String> = deltas
-        .iter()
-        .map(|delta| {
-            format!(
-                "{delta}-VaR: {} of the posterior lies below it",
-                numbers::percent(*delta)
-            )
-        })
-        .collect();
+    let policies = counted(policies);
     format!(
         "Return of {policies} under {} draws of the posterior ({chains}); higher is better.\n{}.",
         numbers::count(draws.len()),
-        meaning.join("; ")
+        meaning(deltas)
     )
+}
+
+fn counted(policies: usize) -> String {
+    match policies {
+        1 => "1 policy".to_owned(),
+        count => format!("{count} policies"),
+    }
+}
+
+/// What the bounds mean.
+fn meaning(deltas: &[f64]) -> String {
+    let each = deltas.iter().map(|delta| {
+        let share = numbers::percent(*delta);
+        format!("{delta}-VaR: {share} of the posterior lies below it")
+    });
+    each.collect::<Vec<String>>().join("; ")
 }

@@ -10,9 +10,11 @@ mod evaluate;
 mod result;
 mod returns;
 mod rollouts;
+mod samples;
 mod trust;
 
 pub use evaluate::{EvaluateError, EvaluateOptions, evaluate, evaluate_returns};
 pub use result::{Bound, Evaluation, PolicyEvaluation};
 pub use rollouts::RolloutNoise;
+pub use samples::evaluate_samples;
 pub use trust::{Doubt, Trust};
