@@ -39,4 +39,5 @@ pub use ppo::{
 pub use pretrain::{
     DemonstrationError, EncoderCheck, LossWeights, Losses, PretrainConfig, PretrainError,
     PretrainReport, Pretrainer, RankedDemonstrations, Reconstruction, Sampling, SeenEpisode,
+    dropout_mask,
 };

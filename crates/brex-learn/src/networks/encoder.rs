@@ -199,6 +199,22 @@ impl PretrainShape {
         }
     }
 
+    /// T-REX's shape for an environment: 64 features straight from the hidden layer. For pocket games
+    /// the convolutions are the usual ones.
+    pub fn trex(spec: &Spec) -> Self {
+        let mut shape = Self::for_spec(spec, 64);
+        shape.encoder = if spec.is_atari() {
+            EncoderShape::trex()
+        } else {
+            EncoderShape {
+                hidden: 64,
+                features: None,
+                ..shape.encoder
+            }
+        };
+        shape
+    }
+
     /// Whether such a network can be made at all.
     pub fn is_sound(&self) -> bool {
         self.encoder.is_sound()

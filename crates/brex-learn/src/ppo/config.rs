@@ -4,7 +4,7 @@ use crate::ppo::RewardScale;
 use brex_envs::Spec;
 use serde::{Deserialize, Serialize};
 
-/// How to learn. Learning rate and clipping range fall linearly to zero over the whole training.
+/// How to learn. The learning rate falls linearly to zero over the whole training.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PpoConfig {
@@ -22,6 +22,9 @@ pub struct PpoConfig {
     pub learning_rate: f64,
     /// How far the probability of an action may move at the start, as a share.
     pub clip: f64,
+    /// Whether that falls to zero too. With both falling, the last quarter of a training changes next
+    /// to nothing.
+    pub clip_falls: bool,
     /// What a reward is worth a step later.
     pub discount: f64,
     /// How far advantages look ahead (lambda of GAE).
@@ -64,6 +67,7 @@ impl PpoConfig {
             minibatches: 4,
             learning_rate: 2.5e-4,
             clip: 0.1,
+            clip_falls: true,
             discount: 0.99,
             trace: 0.95,
             entropy: 0.01,

@@ -194,7 +194,7 @@ impl Trainer {
             returns: &returns,
             observation: self.shape.observation,
             learning_rate: self.config.learning_rate * left,
-            clip: self.config.clip * left,
+            clip: self.config.clip * if self.config.clip_falls { left } else { 1.0 },
             device: &self.device,
         };
         let mut random = stream(self.seed, "minibatches", number);

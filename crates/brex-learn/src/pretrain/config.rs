@@ -77,6 +77,12 @@ pub enum Sampling {
     /// Whole demonstrations, of which every third to sixth frame is taken; the paper's way for
     /// Enduro, where early parts of good and bad play look the same.
     Whole,
+    /// Whole demonstrations, of which every so many-th frame is taken from the first on; MC dropout
+    /// of the paper's authors takes every second.
+    Thinned {
+        /// From one frame to the next.
+        step: usize,
+    },
 }
 
 /// How to pre-train.
@@ -99,6 +105,10 @@ pub struct PretrainConfig {
     pub losses: LossWeights,
     /// How many frames an update draws again; none draws all of them, at several times the cost.
     pub redrawn: Option<usize>,
+    /// The share of features that ranking does without, other ones for every pair and the same ones
+    /// for all frames of both its snippets (MC dropout); what is left grows as much. None: all count.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dropout: Option<f64>,
     /// The share of the preferences that is kept back to measure what was learned.
     pub held_out: f64,
 }
@@ -148,7 +158,35 @@ impl PretrainConfig {
             },
             losses: LossWeights::PUBLISHED,
             redrawn: None,
+            dropout: None,
             held_out: 0.0,
+        }
+    }
+
+    /// T-REX as its authors train it: the ranking of snippets alone, five times over 6,000 pairs.
+    pub fn trex(spec: &Spec) -> Self {
+        let published = Self::published(spec);
+        Self {
+            updates: if published.sampling == Sampling::Whole {
+                10_000
+            } else {
+                30_000
+            },
+            learning_rate: 5e-5,
+            weight_decay: 0.0,
+            losses: published.losses.ranking_only(),
+            ..published
+        }
+    }
+
+    /// MC dropout as the paper's authors train it: whole demonstrations, half of the features.
+    pub fn mc_dropout(spec: &Spec) -> Self {
+        Self {
+            // Twenty times over the 66 pairs of twelve demonstrations.
+            updates: 20 * 66,
+            sampling: Sampling::Thinned { step: 2 },
+            dropout: Some(0.5),
+            ..Self::trex(spec)
         }
     }
 
@@ -192,6 +230,14 @@ impl PretrainConfig {
         }
         if !(0.0..=0.5).contains(&self.held_out) {
             return wrong("held_out", self.held_out.to_string(), "0 to 0.5");
+        }
+        if let Some(share) = self.dropout
+            && !(0.0..1.0).contains(&share)
+        {
+            return wrong("dropout", share.to_string(), "at least 0 and below 1");
+        }
+        if self.sampling == (Sampling::Thinned { step: 0 }) {
+            return wrong("snippets", "every 0th frame".to_owned(), "at least 1");
         }
         if self.redrawn == Some(0) {
             return wrong("redrawn", "0".to_owned(), "at least 1");

@@ -3,7 +3,7 @@
 
 use super::pixel_error::pixel_error;
 use super::snippets::{Pair, Snippet};
-use super::{LossWeights, RankedDemonstrations};
+use super::{PretrainConfig, RankedDemonstrations};
 use crate::layers::{Activation, linear};
 use crate::networks::{PretrainNetwork, PretrainShape};
 use crate::observations::observation_tensor;
@@ -11,9 +11,19 @@ use crate::parameters::values_of;
 use brex_core::Stream;
 use burn::tensor::activation::{log_softmax, softplus};
 use burn::tensor::{Device, Int, Tensor, TensorData};
-use rand::RngExt;
+use rand::{Rng, RngExt};
 use rand_distr::{Distribution, StandardNormal};
 use serde::{Deserialize, Serialize};
+
+/// A mask of MC dropout: each feature is dropped with a probability of `share`, and what is left
+/// grows so that the mean stays.
+pub fn dropout_mask(share: f64, features: usize, random: &mut impl Rng) -> Vec<f64> {
+    let mut one = || {
+        let kept = random.random::<f64>() >= share;
+        if kept { 1.0 / (1.0 - share) } else { 0.0 }
+    };
+    (0..features).map(|_| one()).collect()
+}
 
 /// Steps that forward dynamics looks ahead.
 const AHEAD: usize = 5;
@@ -98,10 +108,10 @@ impl Batch<'_> {
     pub(super) fn loss(
         &self,
         network: &PretrainNetwork,
-        weights: &LossWeights,
-        redrawn: Option<usize>,
+        config: &PretrainConfig,
         random: &mut Stream,
     ) -> (Tensor<1>, Losses) {
+        let (weights, redrawn) = (&config.losses, config.redrawn);
         let frames = self.frames();
         let observation = self.shape.encoder.observation;
         let input = observation_tensor(&frames, observation, self.device);
@@ -119,7 +129,11 @@ impl Batch<'_> {
             total = total.clone() + loss * weight;
         };
         if weights.ranking > 0.0 {
-            let margins = self.margins(network, sample.clone());
+            let ranked = match config.dropout {
+                Some(share) => sample.clone() * self.kept(share, sample.dims(), random),
+                None => sample.clone(),
+            };
+            let margins = self.margins(network, ranked);
             let right = values_of(margins.clone().detach());
             let right = right.iter().filter(|margin| **margin > 0.0).count();
             losses.ranking_accuracy = right as f64 / self.pairs.len() as f64;
@@ -168,6 +182,19 @@ impl Batch<'_> {
         let noise: Vec<f32> = noise.take(dims[0] * dims[1]).collect();
         let noise = Tensor::from_data(TensorData::new(noise, dims), self.device);
         (log_variance.clone() * 0.5).exp() * noise
+    }
+
+    /// What features are multiplied with: for each pair some are dropped, in all its frames.
+    fn kept(&self, share: f64, dims: [usize; 2], random: &mut Stream) -> Tensor<2> {
+        let [frames, features] = dims;
+        let mut kept = Vec::with_capacity(frames * features);
+        for pair in self.pairs {
+            let mask = dropout_mask(share, features, random);
+            for _ in 0..pair[0].len + pair[1].len {
+                kept.extend(mask.iter().map(|factor| *factor as f32));
+            }
+        }
+        Tensor::from_data(TensorData::new(kept, dims), self.device)
     }
 
     /// By how much the better snippet's return is greater, for each pair.
@@ -313,6 +340,7 @@ impl Batch<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::LossWeights;
     use crate::networks::{DecoderShape, EncoderShape, PretrainShape};
     use crate::parameters::parameters;
     use crate::pretrain::demonstrations::tests::made_up;
@@ -325,6 +353,11 @@ mod tests {
             decoder: DecoderShape::for_spec(&spec),
             actions: spec.actions.len(),
         }
+    }
+
+    fn config() -> PretrainConfig {
+        let spec = brex_envs::make("pocket:breakout").unwrap().spec().clone();
+        PretrainConfig::published(&spec)
     }
 
     fn snippet(episode: usize, start: usize, step: usize, len: usize) -> Snippet {
@@ -369,8 +402,7 @@ mod tests {
         };
         let mut random = stream(1, "test", 0);
         let mut again = random.clone();
-        let weights = LossWeights::PUBLISHED;
-        let (total, losses) = batch.loss(&network, &weights, None, &mut random);
+        let (total, losses) = batch.loss(&network, &config(), &mut random);
 
         let frames = batch.frames();
         let input = observation_tensor(&frames, shape.encoder.observation, &device);
@@ -499,12 +531,47 @@ mod tests {
             pairs: &pairs,
             device: &device,
         };
-        let only = LossWeights::PUBLISHED.ranking_only();
-        let (_, losses) = batch.loss(&network, &only, None, &mut stream(1, "test", 0));
+        let only = PretrainConfig {
+            losses: LossWeights::PUBLISHED.ranking_only(),
+            ..config()
+        };
+        let (_, losses) = batch.loss(&network, &only, &mut stream(1, "test", 0));
         assert!(losses.ranking > 0.0 && losses.total == losses.ranking);
-        let rest = LossWeights::PUBLISHED.self_supervised_only();
-        let (_, losses) = batch.loss(&network, &rest, Some(3), &mut stream(1, "test", 0));
+        let rest = PretrainConfig {
+            losses: LossWeights::PUBLISHED.self_supervised_only(),
+            redrawn: Some(3),
+            ..config()
+        };
+        let (_, losses) = batch.loss(&network, &rest, &mut stream(1, "test", 0));
         assert_eq!(losses.ranking, 0.0);
         assert!(losses.reconstruction > 0.0 && losses.forward > 0.0);
+    }
+
+    /// The same features are dropped in all frames of a pair, and other ones in the next pair.
+    #[test]
+    fn dropout_is_one_mask_a_pair() {
+        let device = Device::flex();
+        let shape = shape();
+        let data = made_up(&shape, &[30, 40]);
+        let pairs = [
+            [snippet(0, 2, 1, 4), snippet(1, 7, 1, 6)],
+            [snippet(1, 0, 1, 5), snippet(0, 1, 1, 5)],
+        ];
+        let batch = Batch {
+            data: &data,
+            shape: &shape,
+            pairs: &pairs,
+            device: &device,
+        };
+        let mut random = stream(2, "test", 0);
+        let kept = values_of(batch.kept(0.5, [20, 6], &mut random));
+        let rows: Vec<&[f32]> = kept.chunks(6).collect();
+        assert!(rows[..10].iter().all(|row| *row == rows[0]));
+        assert!(rows[10..].iter().all(|row| *row == rows[10]));
+        assert_ne!(rows[0], rows[10]);
+        assert!(kept.iter().all(|factor| *factor == 0.0 || *factor == 2.0));
+        let many = dropout_mask(0.25, 40_000, &mut random);
+        let mean = many.iter().sum::<f64>() / 40_000.0;
+        assert!((mean - 1.0).abs() < 0.015, "{mean}");
     }
 }

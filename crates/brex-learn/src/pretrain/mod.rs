@@ -12,7 +12,7 @@ mod trainer;
 pub use check::{EncoderCheck, Reconstruction};
 pub use config::{LossWeights, PretrainConfig, Sampling};
 pub use demonstrations::{DemonstrationError, RankedDemonstrations, SeenEpisode};
-pub use losses::Losses;
+pub use losses::{Losses, dropout_mask};
 pub use trainer::{PretrainError, PretrainReport, Pretrainer};
 
 pub(crate) use trainer::adam_config;

@@ -30,6 +30,7 @@ impl Sampling {
             Self::Snippets { shortest, .. } => shortest,
             // The latest start and two frames of the widest step.
             Self::Whole => LATEST_START + *STEPS.end() + 1,
+            Self::Thinned { step } => step + 1,
         }
     }
 
@@ -54,6 +55,15 @@ impl Sampling {
                     len,
                 };
                 [snippet(worse, early), snippet(better, late)]
+            }
+            Self::Thinned { step } => {
+                let whole = |episode, len: usize| Snippet {
+                    episode,
+                    start: 0,
+                    step,
+                    len: len.div_ceil(step),
+                };
+                [whole(worse, lens[0]), whole(better, lens[1])]
             }
             Self::Whole => {
                 let step = random.random_range(STEPS);
@@ -145,5 +155,8 @@ mod tests {
         steps.sort_unstable();
         steps.dedup();
         assert_eq!(steps, [3, 4, 5, 6]);
+        let [worse, better] = Sampling::Thinned { step: 2 }.draw(&data, [0, 1], &mut random);
+        assert_eq!((worse.start, worse.step, worse.len), (0, 2, 16));
+        assert_eq!((better.start, better.len), (0, 32));
     }
 }

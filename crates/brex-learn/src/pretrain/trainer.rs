@@ -141,9 +141,8 @@ impl Pretrainer {
         let pairs: Vec<Pair> = (0..self.config.pairs)
             .map(|_| draw_pair(sampling, &self.data, &self.data.pairs, &mut random))
             .collect();
-        let (weights, redrawn) = (&self.config.losses, self.config.redrawn);
         let batch = self.batch(&pairs, &self.device);
-        let (loss, losses) = batch.loss(&self.network, weights, redrawn, &mut random);
+        let (loss, losses) = batch.loss(&self.network, &self.config, &mut random);
         if !losses.total.is_finite() {
             return Err(PretrainError::NotFinite {
                 update: number,

@@ -29,9 +29,12 @@ pub(crate) struct Settings {
     /// The learning rate at the start; it falls to zero
     #[arg(long, value_name = "X")]
     learning_rate: Option<f64>,
-    /// How far the probability of an action may move at the start; it falls to zero
+    /// How far the probability of an action may move at the start
     #[arg(long, value_name = "X")]
     clip: Option<f64>,
+    /// Whether that falls to zero with the learning rate
+    #[arg(long, value_name = "true|false")]
+    clip_falls: Option<bool>,
     /// What a reward is worth a step later
     #[arg(long, value_name = "X")]
     discount: Option<f64>,
@@ -67,7 +70,8 @@ fn reward_scale(text: &str) -> Result<RewardScale, String> {
 macro_rules! each_given {
     ($settings:expr, $config:expr, |$name:ident, $place:ident, $value:ident| $body:expr) => {
         each_given!(@ $settings, $config, $name, $place, $value, $body;
-            steps, environments, horizon, epochs, minibatches, learning_rate, clip, discount,
+            steps, environments, horizon, epochs, minibatches, learning_rate, clip, clip_falls,
+            discount,
             trace, entropy, value, clip_values, max_gradient_norm, life_loss_ends, reward_scale)
     };
     (@ $settings:expr, $config:expr, $name:ident, $place:ident, $given:ident, $body:expr;
