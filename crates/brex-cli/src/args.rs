@@ -1,8 +1,8 @@
 //! The flags of the command, as clap sees them.
 
 use crate::commands::{
-    check, coverage, curves, demos, doctor, envs, evaluate, export, features, merge, pretrain,
-    quickstart, render, reproduce, rollout, sample, train,
+    baseline, check, coverage, curves, demos, doctor, envs, evaluate, export, features, merge,
+    pretrain, quickstart, render, reproduce, rollout, sample, train,
 };
 use clap::builder::styling::{AnsiColor, Styles};
 use std::path::PathBuf;
@@ -49,6 +49,7 @@ pub(crate) enum Command {
     Demos(demos::Arguments),
     Pretrain(pretrain::Arguments),
     Features(features::Arguments),
+    Baseline(baseline::Arguments),
     Train(train::Arguments),
     Curves(curves::Arguments),
     Rollout(rollout::Arguments),

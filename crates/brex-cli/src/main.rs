@@ -78,6 +78,7 @@ fn run(words: Vec<OsString>) -> Result<Outcome> {
         Command::Demos(arguments) => commands::demos::run(arguments, common),
         Command::Pretrain(arguments) => commands::pretrain::run(arguments, common),
         Command::Features(arguments) => commands::features::run(arguments, common),
+        Command::Baseline(arguments) => commands::baseline::run(arguments, common),
         Command::Train(arguments) => commands::train::run(arguments, common),
         Command::Curves(arguments) => commands::curves::run(arguments, common),
         Command::Rollout(arguments) => commands::rollout::run(arguments, common),

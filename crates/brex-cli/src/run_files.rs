@@ -41,3 +41,8 @@ impl RunFiles {
         }
     }
 }
+
+/// Where the episodes of a policy are kept. Not every system has folders with a colon in their names.
+pub(crate) fn rollouts_of(files: &RunFiles, policy: &str) -> PathBuf {
+    files.rollouts.join(policy.replace(':', "-"))
+}

@@ -24,6 +24,7 @@ fn help_of_every_command() {
         "demos",
         "pretrain",
         "features",
+        "baseline",
         "curves",
         "rollout",
     ] {

@@ -325,3 +325,48 @@ fn what_does_not_fit_is_said_before_any_work() {
     std::fs::remove_file(sandbox.path("run/features.safetensors")).unwrap();
     refused("evaluate run", "features.safetensors");
 }
+
+#[test]
+fn ensembles_and_dropout_judge_the_same_rollouts() {
+    let sandbox = sampled();
+    let words = "baseline ensemble run --networks 3 --updates 6 --json";
+    let first = sandbox.brex(words).expect(0);
+    let result = first.json();
+    let policies = result["policies"].as_array().unwrap();
+    assert_eq!(policies.len(), 5);
+    let named = |name: &str| policies.iter().find(|p| p["policy"] == name).unwrap();
+    // Every network is measured from policy A, whose mean is therefore nothing.
+    assert!(named("A")["mean"].as_f64().unwrap().abs() < 1e-9);
+    assert_eq!(named("D")["samples"], 9);
+    // Networks are kept: the same again learns nothing and says the same.
+    let again = sandbox.brex(&format!("{words} --quiet")).expect(0);
+    assert_eq!(again.json(), result);
+    assert!(!again.stderr.contains("updates of network"));
+    let other = sandbox
+        .brex("baseline ensemble run --networks 3 --updates 7")
+        .expect(2);
+    assert!(other.stderr.contains("--force"), "{}", other.stderr);
+
+    let words = "baseline dropout run --masks 40 --updates 6 --json";
+    let result = sandbox.brex(words).expect(0).json();
+    let policies = result["policies"].as_array().unwrap();
+    let noop = policies.iter().find(|p| p["policy"] == "No-Op").unwrap();
+    assert_eq!(
+        (&noop["samples"], &noop["length"]),
+        (&120.into(), &4000.0.into())
+    );
+    // The samples are there for anybody.
+    let words = "evaluate --returns N=run/baselines/dropout/samples/No-Op.npy --json";
+    let judged = sandbox.brex(words).expect(0).json();
+    assert_eq!(
+        (&judged[0]["mean"], &judged[0]["var"]),
+        (&noop["mean"], &noop["var"])
+    );
+    std::fs::remove_file(sandbox.path("run/features.safetensors")).unwrap();
+    let ran = sandbox.brex("baseline dropout run").expect(2);
+    assert!(
+        ran.stderr.contains("features.safetensors"),
+        "{}",
+        ran.stderr
+    );
+}

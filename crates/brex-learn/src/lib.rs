@@ -2,6 +2,7 @@
 
 mod adam;
 mod agent;
+mod baselines;
 mod checkpoint;
 mod device;
 mod extension;
@@ -17,6 +18,7 @@ mod pretrain;
 
 pub use adam::{Adam, AdamConfig};
 pub use agent::{Agent, Choices};
+pub use baselines::{LinearReward, dropout_samples, ensemble_samples};
 pub use burn::tensor::Device;
 pub use checkpoint::{
     CheckpointError, EncoderFile, EncoderSource, PolicyFile, PretrainingFile, ResumeError,

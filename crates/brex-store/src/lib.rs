@@ -115,6 +115,6 @@ pub use run_features::{
 };
 pub use state::{read_state, state_from_bytes, write_state};
 pub use tensorboard::EventFile;
-pub use write::{write_npy, write_npy_draws, write_preferences_csv};
+pub use write::{write_npy, write_npy_draws, write_npy_vector, write_preferences_csv};
 pub use zarr_read::posterior_from_bytes;
 pub use zarr_write::write_posterior;

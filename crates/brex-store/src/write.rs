@@ -16,6 +16,17 @@ pub fn write_npy(path: impl AsRef<Path>, matrix: &Matrix, force: bool) -> Result
     })
 }
 
+/// Writes a list of numbers as `.npy`. An existing file is an error unless `force` is given.
+pub fn write_npy_vector(
+    path: impl AsRef<Path>,
+    values: &[f64],
+    force: bool,
+) -> Result<(), StoreError> {
+    write_atomic(path, force, |writer| {
+        write_array(writer, &[values.len()], values)
+    })
+}
+
 /// Writes draws as `.npy`: all chains in order, draws x features. An existing file is an error
 /// unless `force` is given.
 pub fn write_npy_draws(

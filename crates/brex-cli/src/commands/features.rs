@@ -9,7 +9,7 @@ use crate::player::Player;
 use crate::progress::Progress;
 use crate::recorded::RecordedEpisodes;
 use crate::rollouts::{Rollouts, checksum};
-use crate::run_files::RunFiles;
+use crate::run_files::{RunFiles, rollouts_of};
 use crate::table::Table;
 use crate::terminal::{Style, json_text, print, say};
 use anyhow::{Context, Result};
@@ -148,8 +148,7 @@ pub(crate) fn execute(arguments: &Arguments, common: &Common) -> Result<(RunFeat
                 let played = if directory.is_some() {
                     let folder = &files.rollouts;
                     fs::create_dir_all(folder).with_context(|| format!("{}", folder.display()))?;
-                    // Not every system has folders with a colon in their names.
-                    rollouts.kept(&folder.join(name.replace(':', "-")))?
+                    rollouts.kept(&rollouts_of(&files, name))?
                 } else {
                     rollouts.play()?
                 };

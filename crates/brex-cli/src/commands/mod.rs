@@ -1,6 +1,7 @@
 //! The commands, one file each: arguments, what they call, and what they print. No algorithm lives
 //! here.
 
+pub(crate) mod baseline;
 pub(crate) mod check;
 pub(crate) mod coverage;
 pub(crate) mod curves;
