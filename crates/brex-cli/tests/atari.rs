@@ -7,6 +7,7 @@
 mod common;
 
 use common::{Ran, Sandbox};
+use std::path::Path;
 use std::process::Command;
 
 fn has_emulator() -> bool {
@@ -170,4 +171,43 @@ fn doctor_makes_an_environment_and_two_at_once_do_not_disturb_each_other() {
     let ran = run(command("doctor")).expect(3);
     assert!(ran.stdout.contains("ale_py"), "{}", ran.stdout);
     run(command("doctor --fix")).expect(0);
+}
+
+/// The demonstrations that come with the project, played again by the emulator.
+#[test]
+fn the_demonstrations_of_breakout_replay_exactly() {
+    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../data/atari-breakout");
+    let text = std::fs::read_to_string(data.join("demonstrations.json")).unwrap();
+    let table: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let listed = table["demonstrations"].as_array().unwrap();
+    assert_eq!(
+        (&table["environment"], listed.len()),
+        (&"atari:breakout".into(), 12)
+    );
+    for row in listed {
+        let path = data
+            .join("episodes")
+            .join(format!("{}.episode", row["id"].as_str().unwrap()));
+        let episode = brex_store::read_episode(&path).unwrap();
+        assert_eq!(episode.score, row["score"].as_f64().unwrap());
+        assert_eq!(
+            episode.actions.len() as u64,
+            row["length"].as_u64().unwrap()
+        );
+        assert!(std::fs::metadata(&path).unwrap().len() < 10_000);
+    }
+    if !has_emulator() {
+        return;
+    }
+    // Replaying checks every frame and reward against the checksum of the recording.
+    let sandbox = Sandbox::new();
+    let (episodes, preferences) = (data.join("episodes"), data.join("preferences.jsonl"));
+    let words = format!(
+        "pretrain --episodes {} --preferences {} --out run --json --quiet --updates 1 --redrawn 2",
+        episodes.display(),
+        preferences.display()
+    );
+    let ran = sandbox.brex(&format!("{words} --snippets 10-10 --held-out 0"));
+    assert!(matches!(ran.code, Some(0 | 3)), "{}", ran.stderr);
+    assert_eq!(ran.json()["environment"], "atari:breakout");
 }

@@ -274,7 +274,10 @@ fn an_existing_output_without_force() {
         "export --posterior draws.npy --draws d.npy",
         &["d.npy", "--force"],
     );
-    refuses(&sandbox, "quickstart --out out", &["out", "exists"]);
+    for quickstart in ["quickstart", "quickstart --made-up"] {
+        let words = format!("{quickstart} --out out");
+        refuses(&sandbox, &words, &["out", "exists"]);
+    }
 }
 
 #[test]

@@ -41,6 +41,8 @@ pub struct RunFeatures {
     pub encoder: String,
     /// Features were divided by this number.
     pub scale: f64,
+    /// Those of the untrained encoder were divided by this one.
+    pub untrained_scale: f64,
     /// The ids of the recorded episodes.
     pub ids: Vec<String>,
     /// The recorded episodes.
@@ -68,6 +70,7 @@ struct Header {
     version: u32,
     encoder: String,
     scale: f64,
+    untrained_scale: f64,
     ids: Vec<String>,
     policies: Vec<PolicyHeader>,
 }
@@ -121,6 +124,7 @@ pub fn write_run_features(
         version: run.version,
         encoder: run.encoder.clone(),
         scale: run.scale,
+        untrained_scale: run.untrained_scale,
         ids: run.ids.clone(),
         policies: policies.collect(),
     };
@@ -157,8 +161,10 @@ pub fn run_features_from_bytes(path: &Path, bytes: &[u8]) -> Result<RunFeatures,
     }
     let header: Header = serde_json::from_str(&header)
         .map_err(|error| malformed(path, format!("metadata `brex`: {error}")))?;
-    if !(header.scale.is_finite() && header.scale > 0.0) {
-        return Err(malformed(path, format!("the scale is {}", header.scale)));
+    for scale in [header.scale, header.untrained_scale] {
+        if !(scale.is_finite() && scale > 0.0) {
+            return Err(malformed(path, format!("a scale is {scale}")));
+        }
     }
     let reader = Reader { path, file: &file };
     let episodes = reader.sums("")?;
@@ -182,6 +188,7 @@ pub fn run_features_from_bytes(path: &Path, bytes: &[u8]) -> Result<RunFeatures,
         version: header.version,
         encoder: header.encoder,
         scale: header.scale,
+        untrained_scale: header.untrained_scale,
         ids: header.ids,
         episodes,
         policies,
@@ -295,6 +302,7 @@ mod tests {
             version: 1,
             encoder: "0123".to_owned(),
             scale: 2.5,
+            untrained_scale: 0.5,
             ids: vec!["x".to_owned(), "y".to_owned()],
             episodes: sums(2, true),
             policies: vec![policy("A", sums(3, true)), policy("b.c/d", sums(1, false))],
@@ -344,6 +352,7 @@ mod tests {
             assert!(error.contains(named), "{error}");
         };
         refused(|run| run.scale = -1.0, "scale");
+        refused(|run| run.untrained_scale = 0.0, "scale");
         refused(|run| run.ids.truncate(1), "ids");
         refused(|run| run.policies[0].sums.scores.truncate(2), "scores.0");
         refused(|run| run.policies[1].sums.lengths[0] = 0.0, "lengths.1");

@@ -122,17 +122,23 @@ pub(crate) fn execute(arguments: &Arguments, common: &Common) -> Result<(RunFeat
     let sums = |episodes: &[Episode]| both.sums(&spec, episodes, common.quiet);
     let demonstrations =
         sums(&recorded.episodes).with_context(|| format!("{}", folder.display()))?;
-    let scales = match arguments.scale {
-        Scaling::Norm => [file.norm, norm_of(&demonstrations, 1)],
-        Scaling::Raw => [1.0; 2],
-    };
-    let episodes = scaled(&demonstrations, &recorded.episodes, scales);
     // What was summed by the same encoder before need not be summed again.
     let earlier = match directory {
         Some(_) => read_run_features(&files.features).ok(),
         None => None,
     };
-    let earlier = earlier.filter(|run| run.encoder == identity && run.scale == scales[0]);
+    let scale = match arguments.scale {
+        Scaling::Norm => file.norm,
+        Scaling::Raw => 1.0,
+    };
+    let earlier = earlier.filter(|run| run.encoder == identity && run.scale == scale);
+    let untrained = match (&earlier, arguments.scale) {
+        (Some(run), _) => run.untrained_scale,
+        (None, Scaling::Norm) => norm_of(&demonstrations, 1),
+        (None, Scaling::Raw) => 1.0,
+    };
+    let scales = [scale, untrained];
+    let episodes = scaled(&demonstrations, &recorded.episodes, scales);
     let mut policies = Vec::new();
     for (name, player) in &players {
         if !common.quiet {
@@ -165,7 +171,8 @@ pub(crate) fn execute(arguments: &Arguments, common: &Common) -> Result<(RunFeat
         environment: spec.name.to_owned(),
         version: spec.version,
         encoder: identity,
-        scale: scales[0],
+        scale,
+        untrained_scale: untrained,
         ids: recorded.ids,
         episodes,
         policies,

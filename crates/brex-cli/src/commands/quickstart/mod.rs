@@ -15,7 +15,7 @@ use crate::rollouts::file_name;
 use crate::run_files::RunFiles;
 use crate::terminal::{Style, json_text, print, without_printing};
 use anyhow::{Result, bail};
-use brex_store::read_episode;
+use brex_store::{StoreError, read_episode};
 use clap::Parser;
 use serde_json::json;
 use std::fs;
@@ -80,6 +80,10 @@ impl Tour<'_> {
         let (steps, updates, rollouts) =
             (steps.to_string(), updates.to_string(), rollouts.to_string());
         let directory = &self.arguments.out;
+        if directory.exists() && !self.arguments.force {
+            let path = directory.clone();
+            return Err(StoreError::Exists { path }.into());
+        }
         let out = &directory.display().to_string();
         let files = RunFiles::of(directory);
         let mut outcome = Outcome::Done;
