@@ -242,6 +242,13 @@ pub(crate) fn in_words(suspicion: &Suspicion) -> String {
             number(*per_step),
             number(*usual)
         ),
+        Suspicion::Beyond { mean, best, worst } => format!(
+            "its mean return is far above that of every demonstration ({} against {} to {}): nobody \
+             has ranked anything like it",
+            number(*mean),
+            number(*worst),
+            number(*best)
+        ),
         Suspicion::Unseen { share, most } => format!(
             "it does what no demonstration shows: {} of its features lie outside what they cover \
              (at most {} of a demonstration lie outside the others)",
@@ -256,6 +263,7 @@ pub(crate) fn in_short(suspicion: &Suspicion) -> &'static str {
     match suspicion {
         Suspicion::Uncertain { .. } => "uncertain",
         Suspicion::Long { .. } => "long",
+        Suspicion::Beyond { .. } => "beyond",
         Suspicion::Unseen { .. } => "unseen",
     }
 }

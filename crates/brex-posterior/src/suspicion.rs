@@ -32,6 +32,16 @@ pub enum Suspicion {
         /// That of the middle demonstration.
         usual: f64,
     },
+    /// Its mean return lies further above the best demonstration's than that lies above the worst's:
+    /// nobody has ranked anything like it.
+    Beyond {
+        /// Its mean return.
+        mean: f64,
+        /// The greatest mean return of a demonstration.
+        best: f64,
+        /// The least.
+        worst: f64,
+    },
     /// Its features lie further outside what demonstrations cover than any demonstration lies
     /// outside the others.
     Unseen {
@@ -55,8 +65,10 @@ pub fn suspicions(
     let phi = demonstrations.matrix();
     let mean = draws.mean();
     let lengths = demonstrations.lengths();
+    let returns = phi.times(&mean);
+    let best = returns.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let worst = returns.iter().copied().fold(f64::INFINITY, f64::min);
     let usual = lengths.map(|lengths| {
-        let returns = phi.times(&mean);
         let mut rates: Vec<f64> = returns.iter().zip(lengths).map(|(r, l)| r / l).collect();
         rates.sort_by(f64::total_cmp);
         rates[rates.len() / 2]
@@ -78,6 +90,10 @@ pub fn suspicions(
                 per_step,
                 usual,
             });
+        }
+        if judged.mean - best > best - worst {
+            let mean = judged.mean;
+            found.push(Suspicion::Beyond { mean, best, worst });
         }
         let share = everything.outside(&policy.expected_features());
         if share > UNSEEN_FACTOR * most {
@@ -203,7 +219,7 @@ mod tests {
     fn long_lives_with_little_to_show_are_found() {
         let found = judged(&[
             ("waits", [9.0, 3.0, 0.0], 400.0),
-            ("works", [90.0, 3.0, 0.0], 400.0),
+            ("works", [10.0, 3.0, 0.0], 21.0),
         ]);
         let [
             Suspicion::Long {
@@ -219,6 +235,20 @@ mod tests {
         assert_eq!((length, longest), (400.0, 20.0));
         assert!(per_step < usual);
         assert_eq!(found[1], []);
+    }
+
+    /// The demonstrations' mean returns are 1, 3 and 6.
+    #[test]
+    fn returns_that_nobody_ranked_are_found() {
+        let found = judged(&[
+            ("good", [10.0, 1.0, 0.0], 20.0),
+            ("wild", [12.0, 1.0, 0.0], 20.0),
+        ]);
+        assert_eq!(found[0], []);
+        let [Suspicion::Beyond { mean, best, worst }] = found[1][..] else {
+            panic!("{found:?}");
+        };
+        assert!((mean - 12.0).abs() < 0.1 && (best - 6.0).abs() < 0.1 && (worst - 1.0).abs() < 0.1);
     }
 
     #[test]
