@@ -3,11 +3,13 @@
 
 mod args;
 mod atari;
+mod checksum;
 mod commands;
 mod config;
 mod device;
 mod example_problem;
 mod exit;
+mod feature_sums;
 mod honesty;
 mod input;
 mod interrupt;

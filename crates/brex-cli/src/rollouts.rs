@@ -1,5 +1,6 @@
 //! Rollouts of policies in a run directory: played once, kept, and found again.
 
+use crate::checksum::checksum;
 use crate::exit::BadInput;
 use crate::interrupt;
 use crate::player::{Player, Ready, script_episode};
@@ -148,11 +149,4 @@ impl Rollouts<'_> {
 /// The name of an episode's file.
 pub(crate) fn file_name(index: usize) -> String {
     format!("{index:06}.episode")
-}
-
-/// A number that changes when bytes change, as text (FNV-1a, 64 bits).
-pub(crate) fn checksum(bytes: &[u8]) -> String {
-    let mix = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
-    let hash = bytes.iter().fold(0xcbf2_9ce4_8422_2325, mix);
-    format!("{hash:016x}")
 }

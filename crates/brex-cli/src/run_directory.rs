@@ -3,6 +3,7 @@
 //!
 //! Nothing in it depends on the clock, so that the same seed gives the same bytes.
 
+use crate::checksum::Checksum;
 use crate::config::MADE_BY;
 use crate::exit::BadInput;
 use crate::input::Inputs;
@@ -189,29 +190,18 @@ pub(crate) fn read_to_resume(directory: &Path, attributes: &Map<String, Value>) 
 
 /// A number that changes when the features or the preferences change, as text.
 pub(crate) fn fingerprint(inputs: &Inputs) -> String {
-    let mut hash = Fnv(0xcbf2_9ce4_8422_2325);
+    let mut sum = Checksum::default();
     let matrix = inputs.features.matrix();
-    hash.add(matrix.rows() as u64);
-    hash.add(matrix.cols() as u64);
+    sum.add_word(matrix.rows() as u64);
+    sum.add_word(matrix.cols() as u64);
     for value in matrix.as_slice() {
-        hash.add(value.to_bits());
+        sum.add_word(value.to_bits());
     }
     for item in inputs.preferences.preferences.items() {
-        hash.add(item.a as u64);
-        hash.add(item.b as u64);
-        hash.add(item.label.to_bits());
-        hash.add(item.weight.to_bits());
+        sum.add_word(item.a as u64);
+        sum.add_word(item.b as u64);
+        sum.add_word(item.label.to_bits());
+        sum.add_word(item.weight.to_bits());
     }
-    format!("{:016x}", hash.0)
-}
-
-/// The FNV-1a hash.
-struct Fnv(u64);
-
-impl Fnv {
-    fn add(&mut self, word: u64) {
-        for byte in word.to_le_bytes() {
-            self.0 = (self.0 ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
-        }
-    }
+    sum.text()
 }

@@ -2,26 +2,25 @@
 
 use crate::args::Common;
 use crate::atari::prepare;
+use crate::checksum::checksum;
 use crate::device::{DeviceArgument, open};
 use crate::exit::{BadInput, Outcome};
+use crate::feature_sums::feature_sums;
 use crate::numbers;
 use crate::player::Player;
-use crate::progress::Progress;
 use crate::recorded::RecordedEpisodes;
-use crate::rollouts::{Rollouts, checksum};
+use crate::rollouts::Rollouts;
 use crate::run_files::{RunFiles, rollouts_of};
 use crate::table::Table;
 use crate::terminal::{Style, json_text, print, say};
 use anyhow::{Context, Result};
 use brex_core::{Episode, Matrix};
-use brex_envs::{Mixture, ReplayError, Script, Spec, make};
-use brex_learn::{Device, EncoderFile, FeatureSum, Phi, replayed_sums};
+use brex_envs::{Mixture, Script, Spec};
+use brex_learn::{EncoderFile, FeatureSum, Phi};
 use brex_store::{EpisodeSums, RunFeatures, RunPolicy, read_run_features, write_run_features};
-use rayon::prelude::*;
 use serde_json::{Value, json};
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Sum the features of demonstrations and of rollouts of policies
 ///
@@ -105,7 +104,7 @@ pub(crate) fn execute(arguments: &Arguments, common: &Common) -> Result<(RunFeat
     let encoder = arguments.encoder.as_ref().unwrap_or(&files.encoder);
     let (file, identity) = read_encoder(encoder, &spec)?;
     let device = open(arguments.on.device)?;
-    let both = Both::new(&file, &device)?;
+    let (trained, untrained) = (file.phi(&device)?, Phi::untrained(&file.shape, 0, &device));
     let players = players(arguments, directory.map(|_| files.policies.as_path()))?;
     let rollouts = |player| Rollouts {
         environment: spec.name,
@@ -119,7 +118,8 @@ pub(crate) fn execute(arguments: &Arguments, common: &Common) -> Result<(RunFeat
         rollouts(player).check()?;
     }
     prepare(spec.name, common.quiet)?;
-    let sums = |episodes: &[Episode]| both.sums(&spec, episodes, common.quiet);
+    let encoders = [&trained, &untrained];
+    let sums = |episodes: &[Episode]| feature_sums(&encoders, spec.name, episodes, common.quiet);
     let demonstrations =
         sums(&recorded.episodes).with_context(|| format!("{}", folder.display()))?;
     // What was summed by the same encoder before need not be summed again.
@@ -132,12 +132,12 @@ pub(crate) fn execute(arguments: &Arguments, common: &Common) -> Result<(RunFeat
         Scaling::Raw => 1.0,
     };
     let earlier = earlier.filter(|run| run.encoder == identity && run.scale == scale);
-    let untrained = match (&earlier, arguments.scale) {
+    let untrained_scale = match (&earlier, arguments.scale) {
         (Some(run), _) => run.untrained_scale,
         (None, Scaling::Norm) => norm_of(&demonstrations, 1),
         (None, Scaling::Raw) => 1.0,
     };
-    let scales = [scale, untrained];
+    let scales = [scale, untrained_scale];
     let episodes = scaled(&demonstrations, &recorded.episodes, scales);
     let mut policies = Vec::new();
     for (name, player) in &players {
@@ -172,7 +172,7 @@ pub(crate) fn execute(arguments: &Arguments, common: &Common) -> Result<(RunFeat
         version: spec.version,
         encoder: identity,
         scale,
-        untrained_scale: untrained,
+        untrained_scale,
         ids: recorded.ids,
         episodes,
         policies,
@@ -238,45 +238,6 @@ fn players(arguments: &Arguments, folder: Option<&Path>) -> Result<Vec<(String, 
         }
     }
     Ok(players)
-}
-
-/// The encoder, and one of the same shape that has learned nothing.
-struct Both {
-    trained: Phi,
-    untrained: Phi,
-}
-
-impl Both {
-    fn new(file: &EncoderFile, device: &Device) -> Result<Self> {
-        Ok(Self {
-            trained: file.phi(device)?,
-            untrained: Phi::untrained(&file.shape, 0, device),
-        })
-    }
-
-    fn sums(&self, spec: &Spec, episodes: &[Episode], quiet: bool) -> Result<Vec<Vec<FeatureSum>>> {
-        let progress = Progress::start("features", quiet);
-        let (done, total) = (AtomicU64::new(0), episodes.len() as u64);
-        let sums: Vec<Vec<FeatureSum>> = episodes
-            .par_iter()
-            .map_init(
-                || None,
-                |spare, episode| {
-                    let env = match spare {
-                        Some(env) => env,
-                        None => spare.insert(make(spec.name)?),
-                    };
-                    let encoders = [&self.trained, &self.untrained];
-                    let sums = replayed_sums(&encoders, env.as_mut(), episode);
-                    let done = done.fetch_add(1, Ordering::Relaxed) + 1;
-                    progress.update(done, Some(total), "episodes");
-                    sums
-                },
-            )
-            .collect::<Result<_, ReplayError>>()?;
-        progress.finish();
-        Ok(sums)
-    }
 }
 
 /// The root of the mean square of phi's norm over all frames, of one of the encoders.

@@ -235,8 +235,7 @@ impl RunEvaluation {
     pub(crate) fn report_page(&self, files: &RunFiles) -> Result<()> {
         let judged = Judged {
             title: "Bounds on the return of policies",
-            words: "0.05-VaR is the bound: under the posterior the return is below it with a \
-                    probability of 5 %; higher is better. The true score is not known to the learner.",
+            words: report::ABOUT_BOUNDS,
             evaluation: self,
             returns_svg: self.report().figure().draw(),
         };

@@ -19,6 +19,11 @@ use std::fs;
 const CLIP_FRAMES: usize = 120;
 const CLIP_WIDTH: usize = 96;
 
+/// What a table of bounds means, whatever its delta.
+pub(crate) const ABOUT_BOUNDS: &str = "VaR is the bound: under the posterior, the return lies below \
+    it with the probability that stands before the name; higher is better. The true score is not known \
+    to the learner.";
+
 /// An evaluation with what to say about it.
 pub(crate) struct Judged<'a> {
     pub(crate) title: &'a str,
@@ -206,7 +211,7 @@ impl Report<'_> {
                 bytes: judged.returns_svg.as_bytes(),
                 name: "distributions of the policies' returns with their bounds",
                 caption: "What each policy's return may be, given the preferences. The mark is the \
-                          bound: 5 % of the posterior lies below it.",
+                          bound.",
             });
     }
 }

@@ -32,12 +32,21 @@ pub(crate) fn is_modest(count: usize) -> bool {
 }
 
 /// What convolutions leave of an image, as channels, rows and columns; none if it is too small.
-pub(crate) fn convolved(image: [usize; 3], layers: &[ConvolutionShape]) -> Option<[usize; 3]> {
+fn convolved(image: [usize; 3], layers: &[ConvolutionShape]) -> Option<[usize; 3]> {
     through(image, layers, |side, layer| {
         let rest = side.checked_sub(layer.kernel)?;
         Some(rest / layer.stride + 1)
     })
 }
+
+/// How many numbers that is; none if it is more than a layer could take.
+pub(crate) fn convolved_len(image: [usize; 3], layers: &[ConvolutionShape]) -> Option<usize> {
+    let len = convolved(image, layers)?.iter().product();
+    (len <= MOST_INPUTS).then_some(len)
+}
+
+/// Inputs of a linear layer at most.
+pub(crate) const MOST_INPUTS: usize = 1 << 20;
 
 /// What transposed convolutions make of an image.
 pub(crate) fn deconvolved(image: [usize; 3], layers: &[ConvolutionShape]) -> Option<[usize; 3]> {

@@ -1,7 +1,7 @@
 //! The decoder: from features back to frames.
 
 use super::ConvolutionShape;
-use super::convolutions::{convolution_shapes, deconvolved, is_modest};
+use super::convolutions::{MOST_INPUTS, convolution_shapes, deconvolved, is_modest};
 use super::uniform;
 use crate::layers::{Activation, conv_transpose2d, linear};
 use brex_core::Stream;
@@ -44,7 +44,7 @@ impl DecoderShape {
     /// Frames, rows and columns of what it draws; none if it cannot be.
     pub fn output(&self) -> Option<[usize; 3]> {
         let output = deconvolved(self.image, &self.convolutions)?;
-        let begun = self.image.iter().product::<usize>() <= 1 << 20;
+        let begun = self.image.iter().product::<usize>() <= MOST_INPUTS;
         let sound = begun && is_modest(self.hidden) && !self.convolutions.is_empty();
         sound.then_some(output)
     }

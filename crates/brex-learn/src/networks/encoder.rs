@@ -1,6 +1,6 @@
 //! The encoder phi: from frames to a few features, and from those a reward.
 
-use super::convolutions::{convolution_shapes, convolved, is_modest};
+use super::convolutions::{convolution_shapes, convolved_len, is_modest};
 use super::uniform;
 use super::{ConvolutionShape, Decoder, DecoderShape};
 use crate::layers::{Activation, conv2d, linear};
@@ -62,9 +62,7 @@ impl EncoderShape {
 
     /// What the convolutions leave, flat.
     fn flat(&self) -> Option<usize> {
-        let [channels, rows, columns] = convolved(self.observation, &self.convolutions)?;
-        let flat = channels * rows * columns;
-        (flat <= 1 << 20).then_some(flat)
+        convolved_len(self.observation, &self.convolutions)
     }
 
     /// Whether such a network can be made at all: what a file says may be anything.

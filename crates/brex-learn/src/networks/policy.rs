@@ -2,7 +2,7 @@
 //! actions and the value of the state. For Atari this is the network of Mnih et al. (2015).
 
 use super::ConvolutionShape;
-use super::convolutions::{convolution_shapes, convolved, is_modest};
+use super::convolutions::{convolution_shapes, convolved_len, is_modest};
 use super::orthogonal;
 use crate::layers::{Activation, conv2d, linear};
 use brex_envs::Spec;
@@ -45,9 +45,7 @@ impl PolicyShape {
 
     /// What the convolutions leave, flat; none if the observation is too small for them.
     fn flat(&self) -> Option<usize> {
-        let [channels, rows, columns] = convolved(self.observation, &self.convolutions)?;
-        let flat = channels * rows * columns;
-        (flat <= 1 << 20).then_some(flat)
+        convolved_len(self.observation, &self.convolutions)
     }
 
     /// Whether such a network can be made at all: what a file says may be anything.

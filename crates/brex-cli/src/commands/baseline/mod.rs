@@ -6,27 +6,25 @@ use super::evaluation_report::Report;
 use crate::args::Common;
 use crate::device::{DeviceArgument, open};
 use crate::exit::{BadInput, Outcome};
+use crate::feature_sums::feature_sums;
 use crate::numbers;
-use crate::progress::Progress;
 use crate::recorded::RecordedEpisodes;
 use crate::run_files::{RunFiles, rollouts_of};
 use crate::table::Table;
 use crate::terminal::{Style, json_text, print, say};
 use anyhow::{Context, Result};
-use brex_core::{Episode, stream};
-use brex_envs::{ReplayError, Spec, make};
+use brex_core::stream;
+use brex_envs::Spec;
 use brex_learn::{
-    EncoderFile, FeatureSum, LinearReward, Phi, PretrainConfig, Sampling, dropout_samples,
-    ensemble_samples, replayed_sums,
+    Device, EncoderFile, FeatureSum, LinearReward, Phi, PretrainConfig, Sampling, dropout_samples,
+    ensemble_samples,
 };
 use brex_posterior::{EvaluateOptions, Evaluation, evaluate_samples};
 use brex_store::{AtomicDir, RunFeatures, read_run_features, write_atomic, write_npy_vector};
 use networks::Lessons;
-use rayon::prelude::*;
 use serde_json::{Value, json};
 use std::fs;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The policy that the returns of an ensemble are measured from, as in the paper.
 const ORIGIN: &str = "A";
@@ -151,11 +149,20 @@ pub(crate) fn execute(arguments: &Arguments, common: &Common) -> Result<Found> {
         let seed = common.seed.wrapping_add(index.wrapping_mul(0x9e37_79b9));
         encoders.push(lessons.network(&path, &config, seed, &device, common.quiet)?);
     }
-    let judge = Judge::new(&encoders, lessons.spec(), &device)?;
+    let judge = Judge::new(&encoders, &device)?;
     let mut sums = Vec::new();
     for policy in &features.policies {
         let rollouts = RecordedEpisodes::read(&rollouts_of(&files, &policy.name))?;
-        sums.push(judge.sums(&rollouts.episodes, common.quiet)?);
+        let (encoders, name) = (
+            judge.encoders.iter().collect::<Vec<&Phi>>(),
+            lessons.spec().name,
+        );
+        sums.push(feature_sums(
+            &encoders,
+            name,
+            &rollouts.episodes,
+            common.quiet,
+        )?);
     }
     let samples = judge.samples(arguments, common.seed, &features, &sums);
     let samples_folder = folder.join("samples");
@@ -212,15 +219,13 @@ fn config(arguments: &Arguments, spec: &Spec) -> PretrainConfig {
 struct Judge {
     encoders: Vec<Phi>,
     rewards: Vec<LinearReward>,
-    environment: &'static str,
 }
 
 impl Judge {
-    fn new(files: &[EncoderFile], spec: &Spec, device: &brex_learn::Device) -> Result<Self> {
+    fn new(files: &[EncoderFile], device: &Device) -> Result<Self> {
         let mut judge = Self {
             encoders: Vec::new(),
             rewards: Vec::new(),
-            environment: spec.name,
         };
         for file in files {
             judge.encoders.push(file.phi(device)?);
@@ -229,29 +234,6 @@ impl Judge {
             judge.rewards.push(LinearReward { weights, bias });
         }
         Ok(judge)
-    }
-
-    /// For each episode the sums of its features by each network.
-    fn sums(&self, episodes: &[Episode], quiet: bool) -> Result<Vec<Vec<FeatureSum>>> {
-        let encoders: Vec<&Phi> = self.encoders.iter().collect();
-        let progress = Progress::start("returns", quiet);
-        let (done, total) = (AtomicU64::new(0), episodes.len() as u64);
-        let sums = episodes.par_iter().map_init(
-            || None,
-            |spare, episode| {
-                let env = match spare {
-                    Some(env) => env,
-                    None => spare.insert(make(self.environment)?),
-                };
-                let sums = replayed_sums(&encoders, env.as_mut(), episode);
-                let done = done.fetch_add(1, Ordering::Relaxed) + 1;
-                progress.update(done, Some(total), "episodes");
-                sums
-            },
-        );
-        let sums = sums.collect::<Result<Vec<_>, ReplayError>>()?;
-        progress.finish();
-        Ok(sums)
     }
 
     /// Samples of every policy's return.

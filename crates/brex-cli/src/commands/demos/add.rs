@@ -1,8 +1,8 @@
 //! `brex demos DIR --add EPISODE --rank ...`: a recorded episode joins the demonstrations.
 
+use crate::checksum::checksum;
 use crate::exit::BadInput;
 use crate::recorded::RecordedEpisodes;
-use crate::rollouts::checksum;
 use crate::run_files::RunFiles;
 use anyhow::{Context, Result};
 use brex_store::{read_episode, write_atomic, write_episode};
@@ -65,7 +65,7 @@ pub(crate) fn add(directory: &Path, path: &Path, rank: &Rank) -> Result<Added> {
         "{} {} {:?}",
         episode.checksum, episode.seed, episode.actions
     );
-    let id = format!("added-{}", &checksum(identity.as_bytes())[..8]);
+    let id = id_of(path, &checksum(identity.as_bytes())[..8], &recorded.ids);
     let others = recorded.ids.iter().filter(|other| **other != id);
     let better = better_than(&recorded, &known.preferences);
     let mut pairs: Vec<(String, String)> = Vec::new();
@@ -117,6 +117,22 @@ pub(crate) fn add(directory: &Path, path: &Path, rank: &Rank) -> Result<Added> {
         id,
         preferences: pairs.len(),
     })
+}
+
+/// The id of an episode that is there already, or else one that tells who played it: the folder that
+/// `brex features` and `brex rollout` keep episodes in is called so.
+fn id_of(path: &Path, sum: &str, known: &[String]) -> String {
+    if let Some(there) = known.iter().find(|id| id.ends_with(sum)) {
+        return there.clone();
+    }
+    let folder = path.parent().and_then(Path::file_name);
+    let folder = folder.map_or_else(String::new, |name| name.to_string_lossy().into_owned());
+    let plain = |c: &char| c.is_alphanumeric() || "-_.+".contains(*c);
+    let who: String = folder.chars().filter(plain).take(40).collect();
+    match who.as_str() {
+        "" => format!("added-{sum}"),
+        who => format!("{who}-{sum}"),
+    }
 }
 
 /// For each demonstration, those that are worse by a chain of strict preferences: `map[b]` holds `a`
@@ -188,6 +204,18 @@ mod tests {
         for wrong in ["between x", "better", "worse-than-all x"] {
             assert!(Rank::of(&words(wrong)).is_err(), "{wrong}");
         }
+    }
+
+    #[test]
+    fn an_episode_is_called_after_who_played_it() {
+        let known = ["demo-01".to_owned(), "old-0123".to_owned()];
+        let id = |path: &str, sum: &str| id_of(Path::new(path), sum, &known);
+        assert_eq!(
+            id("run/rollouts/No-Op/000000.episode", "abcd"),
+            "No-Op-abcd"
+        );
+        assert_eq!(id("000000.episode", "abcd"), "added-abcd");
+        assert_eq!(id("elsewhere/x.episode", "0123"), "old-0123");
     }
 
     #[test]

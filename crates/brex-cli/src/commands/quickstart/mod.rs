@@ -10,7 +10,7 @@ use crate::args::{self, Command, Common};
 use crate::exit::Outcome;
 use crate::interrupt;
 use crate::recorded::RecordedEpisodes;
-use crate::report::{Judged, Report};
+use crate::report::{self, Judged, Report};
 use crate::rollouts::file_name;
 use crate::run_files::RunFiles;
 use crate::terminal::{Style, json_text, print, without_printing};
@@ -136,9 +136,7 @@ impl Tour<'_> {
         let evaluations = [
             Judged {
                 title: "Bounds before asking",
-                words: "All policies under the posterior that the twelve demonstrations leave. \
-                        0.05-VaR is the bound: the return is below it with a probability of 5 %; \
-                        higher is better. The true score is not known to the learner.",
+                words: report::ABOUT_BOUNDS,
                 evaluation: &before,
                 returns_svg: before_svg,
             },

@@ -1,9 +1,9 @@
 //! What an agent learns from: the score of the game, or a reward that a run learned.
 
+use crate::checksum::checksum;
 use crate::commands::features::read_encoder;
 use crate::exit::BadInput;
 use crate::honesty::{check_dimensions, prior_of};
-use crate::rollouts::checksum;
 use crate::run_files::RunFiles;
 use anyhow::{Context, Result};
 use brex_envs::Spec;
