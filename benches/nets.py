@@ -83,8 +83,8 @@ def nature():
 def pocket():
     return Heads(nn.Sequential(
         nn.Conv2d(4, 16, 4, 2), nn.ReLU(), nn.Conv2d(16, 32, 3, 2), nn.ReLU(),
-        nn.Flatten(), nn.Linear(800, 128), nn.ReLU(),
-    ), 128, 6, 1)
+        nn.Flatten(), nn.Linear(800, 256), nn.ReLU(),
+    ), 256, 6, 1)
 
 
 class Pretraining(nn.Module):

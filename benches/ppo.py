@@ -71,10 +71,10 @@ class Features(BaseFeaturesExtractor):
     """The pocket network up to its hidden layer."""
 
     def __init__(self, space):
-        super().__init__(space, 128)
+        super().__init__(space, 256)
         self.body = nn.Sequential(
             nn.Conv2d(4, 16, 4, 2), nn.ReLU(), nn.Conv2d(16, 32, 3, 2), nn.ReLU(),
-            nn.Flatten(), nn.Linear(800, 128), nn.ReLU(),
+            nn.Flatten(), nn.Linear(800, 256), nn.ReLU(),
         )
 
     def forward(self, x):

@@ -37,9 +37,10 @@ fn after(trainer: &mut Trainer, updates: u64) -> Vec<u8> {
 
 #[test]
 fn a_training_goes_on_as_if_it_had_not_been_stopped() {
-    for life_loss_ends in [false, true] {
+    for ends in [false, true] {
         let config = PpoConfig {
-            life_loss_ends,
+            life_loss_ends: ends,
+            episode_ends: ends,
             ..small()
         };
         let whole = after(&mut begun(config.clone()), 4);

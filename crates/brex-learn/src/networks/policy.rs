@@ -33,7 +33,7 @@ impl PolicyShape {
         let (convolutions, hidden) = if spec.is_atari() {
             ([(32, 8, 4), (64, 4, 2), (64, 3, 1)].as_slice(), 512)
         } else {
-            ([(16, 4, 2), (32, 3, 2)].as_slice(), 128)
+            ([(16, 4, 2), (32, 3, 2)].as_slice(), 256)
         };
         Self {
             observation: [spec.stack, spec.height, spec.width],

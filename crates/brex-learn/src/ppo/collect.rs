@@ -71,7 +71,8 @@ impl World {
                 let lost = config.life_loss_ends && step.info.lives < self.lives[env];
                 self.lives[env] = step.info.lives;
                 batch.rewards.push(step.reward as f32);
-                batch.ends.push(lost || step.terminated || step.truncated);
+                let over = config.episode_ends && (step.terminated || step.truncated);
+                batch.ends.push(lost || over);
                 if self.reward.is_some() {
                     let shown = spec.observation_len() * env;
                     let now = &self.observations[shown..shown + spec.observation_len()];
@@ -90,7 +91,7 @@ impl World {
                         score: ended.score,
                         length: ended.length,
                     });
-                    if !step.terminated {
+                    if config.episode_ends && !step.terminated {
                         cut_off.push((batch.ends.len() - 1, ended.observation));
                     }
                 }

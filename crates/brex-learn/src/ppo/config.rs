@@ -39,8 +39,17 @@ pub struct PpoConfig {
     pub max_gradient_norm: f64,
     /// Whether the loss of a life counts as an end when looking ahead.
     pub life_loss_ends: bool,
+    /// Whether the end of an episode does. If not, the next episode counts as its continuation, and
+    /// what every step adds to a reward no longer says whether to live long or to die soon.
+    #[serde(default = "counts")]
+    pub episode_ends: bool,
     /// What is done to rewards before learning from them.
     pub reward_scale: RewardScale,
+}
+
+/// What trainings did before there was a choice.
+fn counts() -> bool {
+    true
 }
 
 /// A setting that cannot be.
@@ -75,6 +84,7 @@ impl PpoConfig {
             clip_values: true,
             max_gradient_norm: 0.5,
             life_loss_ends: true,
+            episode_ends: true,
             reward_scale: RewardScale::Sign,
         };
         if spec.is_atari() {
@@ -87,6 +97,7 @@ impl PpoConfig {
             minibatches: 8,
             learning_rate: 1e-3,
             clip: 0.2,
+            clip_falls: false,
             reward_scale: RewardScale::Running,
             ..atari
         }

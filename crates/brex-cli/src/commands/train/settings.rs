@@ -56,6 +56,9 @@ pub(crate) struct Settings {
     /// Whether the loss of a life counts as an end when looking ahead
     #[arg(long, value_name = "true|false")]
     life_loss_ends: Option<bool>,
+    /// Whether the end of an episode does; if not, the next one counts as its continuation
+    #[arg(long, value_name = "true|false")]
+    episode_ends: Option<bool>,
     /// What is done to rewards: nothing, only their sign, or division by the deviation of returns
     #[arg(long, value_name = "raw|sign|running", value_parser = reward_scale)]
     reward_scale: Option<RewardScale>,
@@ -72,7 +75,8 @@ macro_rules! each_given {
         each_given!(@ $settings, $config, $name, $place, $value, $body;
             steps, environments, horizon, epochs, minibatches, learning_rate, clip, clip_falls,
             discount,
-            trace, entropy, value, clip_values, max_gradient_norm, life_loss_ends, reward_scale)
+            trace, entropy, value, clip_values, max_gradient_norm, life_loss_ends, episode_ends,
+            reward_scale)
     };
     (@ $settings:expr, $config:expr, $name:ident, $place:ident, $given:ident, $body:expr;
         $($field:ident),*) => {
@@ -85,11 +89,15 @@ macro_rules! each_given {
 }
 
 impl Settings {
-    /// For rewards that were learned, whose size says something: Atari's default would keep only
-    /// their sign.
+    /// For rewards that were learned. Their size says something: Atari's default would keep only
+    /// their sign. What they pay for every step alike does not: whether an agent should live long
+    /// must not depend on it, so in pocket games ends do not count.
     pub(crate) fn for_learned_rewards(&mut self, spec: &Spec) {
         if spec.is_atari() {
             self.reward_scale.get_or_insert(RewardScale::Raw);
+        } else {
+            self.life_loss_ends.get_or_insert(false);
+            self.episode_ends.get_or_insert(false);
         }
     }
 
