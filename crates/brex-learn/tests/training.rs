@@ -4,8 +4,8 @@
 
 use brex_envs::make;
 use brex_learn::{
-    CheckpointError, Device, PolicyFile, PpoConfig, ResumeError, RewardFunction, RewardScale,
-    TrainError, Trainer, TrainingFile,
+    CheckpointError, Device, PlayedSteps, PolicyFile, PpoConfig, ResumeError, RewardFunction,
+    RewardScale, TrainError, Trainer, TrainingFile,
 };
 
 const GAME: &str = "pocket:breakout";
@@ -144,7 +144,7 @@ fn another_game_is_refused() {
 struct Broken;
 
 impl RewardFunction for Broken {
-    fn score(&mut self, _: &[u8], rewards: &mut [f32]) {
+    fn score(&mut self, _: &PlayedSteps<'_>, rewards: &mut [f32]) {
         rewards.fill(f32::NAN);
     }
 }
@@ -171,8 +171,8 @@ struct Brightness {
 }
 
 impl RewardFunction for Brightness {
-    fn score(&mut self, masked: &[u8], rewards: &mut [f32]) {
-        for (seen, reward) in masked.chunks_exact(self.each).zip(rewards) {
+    fn score(&mut self, played: &PlayedSteps<'_>, rewards: &mut [f32]) {
+        for (seen, reward) in played.after.chunks_exact(self.each).zip(rewards) {
             for plane in seen.chunks_exact(24 * 24) {
                 assert!(plane[..24 * 5].iter().all(|pixel| *pixel == 0), "hidden");
             }
