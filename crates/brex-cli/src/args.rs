@@ -1,8 +1,8 @@
 //! The flags of the command, as clap sees them.
 
 use crate::commands::{
-    baseline, check, coverage, curves, demos, doctor, envs, evaluate, export, features, merge,
-    pretrain, quickstart, render, reproduce, rollout, sample, train,
+    baseline, check, coverage, curves, demos, doctor, drex, envs, evaluate, export, features,
+    merge, pretrain, quickstart, render, reproduce, rollout, sample, train,
 };
 use clap::builder::styling::{AnsiColor, Styles};
 use std::path::PathBuf;
@@ -47,6 +47,7 @@ pub(crate) enum Command {
     Merge(merge::Arguments),
     Envs(envs::Arguments),
     Demos(demos::Arguments),
+    Drex(drex::Arguments),
     Pretrain(pretrain::Arguments),
     Features(features::Arguments),
     Baseline(baseline::Arguments),

@@ -78,6 +78,7 @@ fn run(words: Vec<OsString>) -> Result<Outcome> {
         Command::Merge(arguments) => commands::merge::run(arguments, common),
         Command::Envs(_) => commands::envs::run(common),
         Command::Demos(arguments) => commands::demos::run(arguments, common),
+        Command::Drex(arguments) => commands::drex::run(arguments, common),
         Command::Pretrain(arguments) => commands::pretrain::run(arguments, common),
         Command::Features(arguments) => commands::features::run(arguments, common),
         Command::Baseline(arguments) => commands::baseline::run(arguments, common),

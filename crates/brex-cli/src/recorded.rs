@@ -1,12 +1,14 @@
 //! Recorded episodes in a folder: demonstrations, and rollouts of policies.
 
 use crate::atari::prepare;
+use crate::checksum::checksum;
 use crate::exit::BadInput;
 use crate::progress::Progress;
+use crate::run_files::RunFiles;
 use anyhow::{Context, Result};
 use brex_core::{Episode, FeatureTable, Matrix};
 use brex_envs::{Spec, make};
-use brex_learn::SeenEpisode;
+use brex_learn::{DemonstratedSteps, SeenEpisode};
 use brex_store::{PreferenceFile, read_episode, read_preferences};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -64,6 +66,79 @@ impl RecordedEpisodes {
         Ok(read)
     }
 
+    /// The demonstrations of a run directory, or all episodes in a folder of them.
+    pub(crate) fn of_source(source: &Path) -> Result<Self> {
+        let run = RunFiles::of(source);
+        if run.episodes.is_dir() {
+            return Self::read(&run.episodes);
+        }
+        Self::read(source)
+    }
+
+    /// Refuses episodes of another environment than this one.
+    pub(crate) fn check_environment(&self, spec: &Spec) -> Result<(), BadInput> {
+        let first = &self.episodes[0];
+        if (first.environment.as_str(), first.version) == (spec.name, spec.version) {
+            return Ok(());
+        }
+        Err(BadInput::new(format!(
+            "{}: recorded in {} version {}; this is {} version {}",
+            self.path(0).display(),
+            first.environment,
+            first.version,
+            spec.name,
+            spec.version
+        )))
+    }
+
+    /// The file of an episode.
+    fn path(&self, at: usize) -> PathBuf {
+        self.folder.join(format!("{}.episode", self.ids[at]))
+    }
+
+    /// What tells these episodes from others.
+    pub(crate) fn identity(&self) -> String {
+        let sums = self
+            .episodes
+            .iter()
+            .map(|e| format!("{:016x} ", e.checksum));
+        checksum(sums.collect::<String>().as_bytes())
+    }
+
+    /// Some of the episodes, those with the highest scores; of equal ones the first.
+    pub(crate) fn best_scoring(&self, count: usize) -> Self {
+        let mut order: Vec<usize> = (0..self.episodes.len()).collect();
+        let score = |at: &usize| self.episodes[*at].score;
+        order.sort_by(|a, b| score(b).total_cmp(&score(a)));
+        order.truncate(count);
+        order.sort_unstable();
+        Self {
+            ids: order.iter().map(|at| self.ids[*at].clone()).collect(),
+            episodes: order.iter().map(|at| self.episodes[*at].clone()).collect(),
+            folder: self.folder.clone(),
+        }
+    }
+
+    /// Plays all episodes again, for what was seen before each action.
+    pub(crate) fn demonstrated(&self, hides_score: bool, quiet: bool) -> Result<DemonstratedSteps> {
+        prepare(self.environment(), quiet)?;
+        let mut env = make(self.environment())?;
+        let mut steps = DemonstratedSteps::new(env.spec(), hides_score);
+        let progress = Progress::start("replay", quiet);
+        for (at, episode) in self.episodes.iter().enumerate() {
+            let shown = self.path(at);
+            let added = steps.add(env.as_mut(), episode);
+            added.map_err(|e| BadInput::new(format!("{}: {e}", shown.display())))?;
+            progress.update(at as u64 + 1, Some(self.ids.len() as u64), "episodes");
+        }
+        progress.finish();
+        if steps.is_empty() {
+            let shown = self.folder.display();
+            return Err(BadInput::new(format!("{shown}: nothing was done in the episodes")).into());
+        }
+        Ok(steps)
+    }
+
     /// The environment's name.
     pub(crate) fn environment(&self) -> &str {
         &self.episodes[0].environment
@@ -96,9 +171,9 @@ impl RecordedEpisodes {
         let mut env = make(self.environment())?;
         let progress = Progress::start("replay", quiet);
         let mut all = Vec::new();
-        for (id, episode) in self.ids.iter().zip(&self.episodes) {
+        for (at, episode) in self.episodes.iter().enumerate() {
             let seen = SeenEpisode::replayed(env.as_mut(), episode);
-            let path = self.folder.join(format!("{id}.episode"));
+            let path = self.path(at);
             all.push(seen.map_err(|e| BadInput::new(format!("{}: {e}", path.display())))?);
             progress.update(all.len() as u64, Some(self.ids.len() as u64), "episodes");
         }

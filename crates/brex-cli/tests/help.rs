@@ -22,6 +22,7 @@ fn help_of_every_command() {
         "doctor",
         "train",
         "demos",
+        "drex",
         "pretrain",
         "features",
         "baseline",

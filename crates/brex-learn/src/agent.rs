@@ -52,6 +52,13 @@ impl Agent {
         self.look(observations).1
     }
 
+    /// The most probable action for each observation; of equal ones the first.
+    pub fn most_probable(&self, observations: &[&[u8]]) -> Vec<usize> {
+        let (logits, _) = self.look(observations);
+        let rows = logits.chunks_exact(self.shape.actions);
+        rows.map(highest).collect()
+    }
+
     /// Draws an action for each observation; one random number each, in their order.
     pub fn act(&self, observations: &[&[u8]], random: &mut Stream) -> Choices {
         let places = observations.iter().map(|_| random.random::<f64>());
@@ -74,6 +81,17 @@ impl Agent {
         }
         choices
     }
+}
+
+/// The place of the highest value; of equal ones the first.
+pub(crate) fn highest(values: &[f32]) -> usize {
+    let mut best = 0;
+    for (index, value) in values.iter().enumerate() {
+        if *value > values[best] {
+            best = index;
+        }
+    }
+    best
 }
 
 /// The action at a place between 0 and 1 of the distribution, and the logarithm of its probability.
@@ -110,5 +128,6 @@ mod tests {
         }
         assert_eq!(counts, [1000, 2000, 0, 5000]);
         assert_eq!(draw(&logits, 1.0).0, 3);
+        assert_eq!((highest(&logits), highest(&[1.0, 2.0, 2.0])), (3, 1));
     }
 }

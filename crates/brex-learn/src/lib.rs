@@ -4,8 +4,11 @@ mod adam;
 mod agent;
 mod baselines;
 mod checkpoint;
+mod cloning;
+mod demonstrated;
 mod device;
 mod extension;
+mod gail;
 mod kernels;
 mod layers;
 mod networks;
@@ -24,19 +27,22 @@ pub use checkpoint::{
     CheckpointError, EncoderFile, EncoderSource, PolicyFile, PretrainingFile, ResumeError,
     TrainingFile,
 };
+pub use cloning::{CloneCheck, CloneConfig, CloneError, Cloner};
+pub use demonstrated::DemonstratedSteps;
 pub use device::{DeviceError, DeviceKind, DeviceName};
+pub use gail::{Gail, GailConfig, GailReward};
 pub use layers::{Activation, conv_transpose2d, conv2d, linear};
 pub use networks::{
-    ConvolutionShape, Decoder, DecoderShape, Encoded, Encoder, EncoderShape, PolicyNetwork,
-    PolicyShape, PretrainNetwork, PretrainShape,
+    ConvolutionShape, Decoder, DecoderShape, Discriminator, DiscriminatorShape, Encoded, Encoder,
+    EncoderShape, PolicyNetwork, PolicyShape, PretrainNetwork, PretrainShape,
 };
 pub use observations::observation_tensor;
 pub use parameters::{Array, Arrays, ParameterError, parameters, with_parameters};
 pub use phi::{FeatureSum, LearnedReward, Phi, Squash, replayed_sums};
-pub use play::play_episodes;
+pub use play::{Choice, play_episodes, play_noisy_episodes};
 pub use ppo::{
-    ConfigError, PlayedEpisode, PpoConfig, RewardFunction, RewardScale, TrainError, Trainer,
-    UpdateReport, UpdateStatistics,
+    ConfigError, PlayedEpisode, PlayedSteps, PpoConfig, RewardFunction, RewardLesson, RewardScale,
+    RewardState, TrainError, Trainer, UpdateReport, UpdateStatistics,
 };
 pub use pretrain::{
     DemonstrationError, EncoderCheck, LossWeights, Losses, PretrainConfig, PretrainError,

@@ -3,7 +3,7 @@
 use crate::networks::{Encoder, EncoderShape};
 use crate::observations::observation_tensor;
 use crate::parameters::values_of;
-use crate::ppo::RewardFunction;
+use crate::ppo::{PlayedSteps, RewardFunction};
 use crate::pretrain::SeenEpisode;
 use brex_core::Episode;
 use brex_envs::{Environment, ReplayError, replay};
@@ -176,10 +176,9 @@ impl LearnedReward {
 }
 
 impl RewardFunction for LearnedReward {
-    fn score(&mut self, masked: &[u8], rewards: &mut [f32]) {
-        let each = masked.len() / rewards.len().max(1);
-        let frames: Vec<&[u8]> = masked.chunks_exact(each.max(1)).collect();
-        let features = self.phi.features(&frames);
+    /// For what an action led to, as in the paper.
+    fn score(&mut self, played: &PlayedSteps<'_>, rewards: &mut [f32]) {
+        let features = self.phi.features(&played.seen_after());
         let rows = features.chunks_exact(self.weights.len());
         for (reward, row) in rewards.iter_mut().zip(rows) {
             let pairs = row.iter().zip(&self.weights);

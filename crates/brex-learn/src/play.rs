@@ -30,6 +30,85 @@ pub fn play_episodes(
     make: impl Fn() -> Result<Box<dyn Environment>, EnvError>,
     episodes: usize,
     seed: u64,
+    goes_on: impl FnMut(usize) -> bool,
+) -> Result<Option<Vec<Episode>>, EnvError> {
+    let choose = |seen: &[&[u8]], places: &[f64]| agent.act_at(seen, places).actions;
+    play(choose, make, episodes, seed, goes_on)
+}
+
+/// How an agent chooses when no noise does it for it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Choice {
+    /// By drawing from its distribution, as agents usually play.
+    Drawn,
+    /// What it finds most probable.
+    MostProbable,
+}
+
+/// The same with noise: with a probability of `noise` an action is any one, all equally likely, and
+/// else the agent's own choice.
+pub fn play_noisy_episodes(
+    agent: &Agent,
+    (noise, choice): (f64, Choice),
+    make: impl Fn() -> Result<Box<dyn Environment>, EnvError>,
+    episodes: usize,
+    seed: u64,
+    goes_on: impl FnMut(usize) -> bool,
+) -> Result<Option<Vec<Episode>>, EnvError> {
+    let actions = agent.shape().actions;
+    let choose = |seen: &[&[u8]], places: &[f64]| {
+        let split: Vec<Fate> = places
+            .iter()
+            .map(|place| Fate::of(*place, noise, actions))
+            .collect();
+        let own = match choice {
+            Choice::MostProbable => agent.most_probable(seen),
+            Choice::Drawn => {
+                let places: Vec<f64> = split.iter().map(Fate::place).collect();
+                agent.act_at(seen, &places).actions
+            }
+        };
+        let pairs = own.into_iter().zip(split);
+        let actions = pairs.map(|(own, fate)| match fate {
+            Fate::Noise(any) => any,
+            Fate::Own(_) => own,
+        });
+        actions.collect()
+    };
+    play(choose, make, episodes, seed, goes_on)
+}
+
+/// What one number between 0 and 1 says: which action noise brings, or at which place of its
+/// distribution the agent finds its own.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Fate {
+    Noise(usize),
+    Own(f64),
+}
+
+impl Fate {
+    fn of(place: f64, noise: f64, actions: usize) -> Self {
+        if place < noise {
+            let any = (place / noise * actions as f64) as usize;
+            return Self::Noise(any.min(actions - 1));
+        }
+        Self::Own((place - noise) / (1.0 - noise))
+    }
+
+    fn place(&self) -> f64 {
+        match self {
+            Self::Noise(_) => 0.0,
+            Self::Own(place) => *place,
+        }
+    }
+}
+
+/// `choose` gives the actions for what is seen, with a random number between 0 and 1 for each.
+fn play(
+    choose: impl Fn(&[&[u8]], &[f64]) -> Vec<usize>,
+    make: impl Fn() -> Result<Box<dyn Environment>, EnvError>,
+    episodes: usize,
+    seed: u64,
     mut goes_on: impl FnMut(usize) -> bool,
 ) -> Result<Option<Vec<Episode>>, EnvError> {
     let mut idle = vec![make()?];
@@ -54,7 +133,7 @@ pub fn play_episodes(
         let places = running.iter_mut().map(|r| r.random.random::<f64>());
         let places: Vec<f64> = places.collect();
         let seen: Vec<&[u8]> = running.iter().map(|r| r.recorder.observation()).collect();
-        let actions = agent.act_at(&seen, &places).actions;
+        let actions = choose(&seen, &places);
         let steps: Vec<Option<Episode>> = running
             .par_iter_mut()
             .zip(actions)
@@ -85,5 +164,28 @@ impl Running {
             env,
             random: stream(player, "player", 0),
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn noise_takes_its_share_and_both_sides_are_spread_evenly() {
+        let (mut counts, mut own) = ([0; 4], Vec::new());
+        for index in 0..8000 {
+            let place = (f64::from(index) + 0.5) / 8000.0;
+            match Fate::of(place, 0.5, 4) {
+                Fate::Noise(action) => counts[action] += 1,
+                Fate::Own(place) => own.push(place),
+            }
+            assert_eq!(Fate::of(place, 0.0, 4), Fate::Own(place));
+            assert!(matches!(Fate::of(place, 1.0, 4), Fate::Noise(_)));
+        }
+        assert_eq!((counts, own.len()), ([1000; 4], 4000));
+        for (index, place) in own.iter().enumerate() {
+            assert!((place - (index as f64 + 0.5) / 4000.0).abs() < 1e-9);
+        }
     }
 }

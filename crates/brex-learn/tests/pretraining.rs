@@ -6,13 +6,22 @@
 use brex_core::{Preference, Preferences};
 use brex_envs::{Recorder, Script, Spec, game_random, make};
 use brex_learn::{
-    CheckpointError, Device, EncoderFile, EncoderSource, LearnedReward, PretrainConfig,
-    PretrainError, PretrainShape, Pretrainer, PretrainingFile, RankedDemonstrations,
-    RewardFunction, Sampling, SeenEpisode, Squash, replayed_sums,
+    CheckpointError, Device, EncoderFile, EncoderSource, LearnedReward, PlayedSteps,
+    PretrainConfig, PretrainError, PretrainShape, Pretrainer, PretrainingFile,
+    RankedDemonstrations, RewardFunction, Sampling, SeenEpisode, Squash, replayed_sums,
 };
 use std::path::{Path, PathBuf};
 
 const GAME: &str = "pocket:breakout";
+
+/// A step that led to what is seen.
+fn led_to(after: &[u8]) -> PlayedSteps<'_> {
+    PlayedSteps {
+        before: &[],
+        actions: &[0],
+        after,
+    }
+}
 
 fn spec() -> Spec {
     make(GAME).unwrap().spec().clone()
@@ -193,7 +202,7 @@ fn an_encoder_comes_back_from_its_file() {
     let weights: Vec<f64> = (0..16).map(|i| f64::from(i) - 7.5).collect();
     let mut reward = LearnedReward::new(phi.clone(), weights.clone(), 0.25, Squash::Nothing);
     let mut given = [0.0];
-    reward.score(seen.observation(4), &mut given);
+    reward.score(&led_to(seen.observation(4)), &mut given);
     let features = phi.features(&[seen.observation(4)]);
     let expected: f64 = features
         .iter()
@@ -295,7 +304,7 @@ fn published_networks_give_the_features_and_rewards_of_their_formula() {
         let (weights, bias) = file.reward();
         let mut learned = LearnedReward::new(phi, weights.to_vec(), bias, Squash::Nothing);
         let mut given = [0.0];
-        learned.score(&frame, &mut given);
+        learned.score(&led_to(&frame), &mut given);
         assert!((f64::from(given[0]) - reward).abs() < 1e-3 * (1.0 + reward.abs()));
         // It comes back from a file of brex's own.
         let again = EncoderFile::from_bytes(&file.to_bytes().unwrap()).unwrap();

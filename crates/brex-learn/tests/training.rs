@@ -4,8 +4,8 @@
 
 use brex_envs::make;
 use brex_learn::{
-    CheckpointError, Device, PolicyFile, PpoConfig, ResumeError, RewardFunction, RewardScale,
-    TrainError, Trainer, TrainingFile,
+    CheckpointError, Device, PlayedSteps, PolicyFile, PpoConfig, ResumeError, RewardFunction,
+    RewardScale, TrainError, Trainer, TrainingFile,
 };
 
 const GAME: &str = "pocket:breakout";
@@ -145,7 +145,7 @@ fn another_game_is_refused() {
 struct Broken;
 
 impl RewardFunction for Broken {
-    fn score(&mut self, _: &[u8], rewards: &mut [f32]) {
+    fn score(&mut self, _: &PlayedSteps<'_>, rewards: &mut [f32]) {
         rewards.fill(f32::NAN);
     }
 }
@@ -172,11 +172,18 @@ struct Brightness {
 }
 
 impl RewardFunction for Brightness {
-    fn score(&mut self, masked: &[u8], rewards: &mut [f32]) {
-        for (seen, reward) in masked.chunks_exact(self.each).zip(rewards) {
+    fn score(&mut self, played: &PlayedSteps<'_>, rewards: &mut [f32]) {
+        let (before, after) = (played.seen_before(), played.seen_after());
+        assert_eq!((before.len(), after.len()), (128, 128));
+        for seen in before.iter().chain(&after) {
             for plane in seen.chunks_exact(24 * 24) {
                 assert!(plane[..24 * 5].iter().all(|pixel| *pixel == 0), "hidden");
             }
+        }
+        // In each of the eight environments, what an action leads to is what the next one is chosen
+        // for; no episode ends so soon.
+        assert!(before != after && after[..120] == before[8..]);
+        for (seen, reward) in played.after.chunks_exact(self.each).zip(rewards) {
             *reward = seen.iter().map(|pixel| f32::from(*pixel)).sum::<f32>() / 1e5;
             self.paid.send(*reward).unwrap();
         }

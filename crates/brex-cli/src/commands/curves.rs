@@ -82,8 +82,8 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Outcome> {
 fn groups(trainings: &[PathBuf]) -> Result<Vec<Group>> {
     let mut groups: Vec<Group> = Vec::new();
     for directory in trainings {
-        let (file, _) = TrainingFolder::peek(directory)?;
-        let rows = read_curve(directory, file.update)?;
+        let (file, notes) = TrainingFolder::peek(directory)?;
+        let rows = read_curve(directory, file.update, &notes)?;
         let line = Line {
             environment: file.environment.clone(),
             seed: file.seed,

@@ -7,6 +7,7 @@ pub(crate) mod coverage;
 pub(crate) mod curves;
 pub(crate) mod demos;
 pub(crate) mod doctor;
+pub(crate) mod drex;
 pub(crate) mod envs;
 pub(crate) mod evaluate;
 mod evaluation_json;

@@ -5,7 +5,7 @@ use crate::adam::Adam;
 use crate::networks::PolicyShape;
 use crate::parameters::{Arrays, parameters, with_parameters};
 use crate::ppo::{
-    PlayedEpisode, PpoConfig, RewardFunction, Scaler, TrainError, Trainer, adam_config,
+    PlayedEpisode, PpoConfig, RewardFunction, RewardState, Scaler, TrainError, Trainer, adam_config,
 };
 use brex_envs::{EnvError, Environment, Standing};
 use burn::tensor::Device;
@@ -36,6 +36,7 @@ pub struct TrainingFile {
     scaler: Scaler,
     standings: Vec<Standing>,
     recent: VecDeque<PlayedEpisode>,
+    reward: Option<RewardState>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -52,6 +53,9 @@ struct Header {
     adam_steps: u64,
     /// Episodes begun, for each environment.
     episodes: Vec<u64>,
+    /// Steps of the optimiser of a reward that learns.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    reward_steps: Option<u64>,
 }
 
 fn actions_of(environment: usize) -> String {
@@ -76,6 +80,7 @@ impl TrainingFile {
             scaler: trainer.world.scaler.clone(),
             standings: trainer.world.envs.standings(),
             recent: trainer.recent.clone(),
+            reward: trainer.world.reward.as_ref().and_then(|r| r.state()),
         }
     }
 
@@ -84,6 +89,9 @@ impl TrainingFile {
         let mut writer = Writer::default();
         writer.floats("network.", &self.network);
         writer.floats("adam.", &self.adam);
+        if let Some(reward) = &self.reward {
+            writer.floats("reward.", &reward.arrays);
+        }
         let scaler = &self.scaler;
         writer.doubles("scale.sums", &scaler.sums);
         writer.doubles(
@@ -107,6 +115,7 @@ impl TrainingFile {
             shape: self.shape.clone(),
             adam_steps: self.adam_steps,
             episodes: self.standings.iter().map(|s| s.episodes).collect(),
+            reward_steps: self.reward.as_ref().map(|reward| reward.steps),
         })
     }
 
@@ -136,6 +145,13 @@ impl TrainingFile {
             score: *score,
             length: *length as usize,
         });
+        let reward = match header.reward_steps {
+            Some(steps) => Some(RewardState {
+                steps,
+                arrays: reader.floats("reward.")?,
+            }),
+            None => None,
+        };
         Ok(Self {
             environment: header.environment,
             version: header.version,
@@ -155,6 +171,7 @@ impl TrainingFile {
             },
             standings,
             recent: recent.collect(),
+            reward,
         })
     }
 
@@ -183,6 +200,20 @@ impl TrainingFile {
         trainer.update = self.update;
         trainer.recent = self.recent;
         trainer.world.scaler = self.scaler;
+        let reward = trainer.world.reward.as_mut();
+        match (
+            reward.filter(|reward| reward.state().is_some()),
+            &self.reward,
+        ) {
+            (Some(reward), Some(state)) => {
+                reward.restore(state).map_err(CheckpointError::Parameters)?;
+            }
+            (None, None) => {}
+            (now, _) => {
+                let learns = now.is_some();
+                return Err(ResumeError::Reward { learns });
+            }
+        }
         trainer.restore(&self.standings)?;
         Ok(trainer)
     }
@@ -198,6 +229,16 @@ pub enum ResumeError {
         then: String,
         /// The environment at hand.
         now: String,
+    },
+    /// It was begun with a reward of another kind.
+    #[error(
+        "the training was begun with a reward that {}; this one {}",
+        if *learns { "learns nothing" } else { "learns too" },
+        if *learns { "learns too" } else { "learns nothing" }
+    )]
+    Reward {
+        /// Whether the reward at hand learns.
+        learns: bool,
     },
     /// The file does not fit together.
     #[error(transparent)]

@@ -2,6 +2,7 @@
 
 mod convolutions;
 mod decoder;
+mod discriminator;
 mod encoder;
 mod orthogonal;
 mod policy;
@@ -9,5 +10,6 @@ mod uniform;
 
 pub use convolutions::ConvolutionShape;
 pub use decoder::{Decoder, DecoderShape};
+pub use discriminator::{Discriminator, DiscriminatorShape};
 pub use encoder::{Encoded, Encoder, EncoderShape, PretrainNetwork, PretrainShape};
 pub use policy::{PolicyNetwork, PolicyShape};

@@ -3,7 +3,7 @@
 use crate::agent::Agent;
 use crate::ppo::reward::Scaler;
 use crate::ppo::trainer::PlayedEpisode;
-use crate::ppo::{PpoConfig, RewardFunction, RewardScale};
+use crate::ppo::{PlayedSteps, PpoConfig, RewardFunction, RewardLesson, RewardScale};
 use brex_core::Stream;
 use brex_envs::{EnvError, VectorEnv};
 
@@ -20,6 +20,8 @@ pub(crate) struct Batch {
     pub(crate) last: Vec<f32>,
     /// Episodes that ended.
     pub(crate) episodes: Vec<PlayedEpisode>,
+    /// How the reward did, if it learns.
+    pub(crate) lesson: Option<RewardLesson>,
 }
 
 /// The world of a training: environments, what is seen in them, and where rewards come from.
@@ -41,11 +43,12 @@ impl World {
         self.observations.chunks_exact(each).collect()
     }
 
-    /// Plays `horizon` steps in every environment.
+    /// Plays `horizon` steps in every environment, as part of the update with a number.
     pub(crate) fn collect(
         &mut self,
         agent: &Agent,
         config: &PpoConfig,
+        update: u64,
         random: &mut Stream,
     ) -> Result<Batch, EnvError> {
         let spec = self.envs.spec().clone();
@@ -59,6 +62,7 @@ impl World {
             ends: Vec::with_capacity(size),
             last: Vec::new(),
             episodes: Vec::new(),
+            lesson: None,
         };
         let mut cut_off: Vec<CutOff> = Vec::new();
         let mut led_to: Vec<u8> = Vec::new();
@@ -101,7 +105,17 @@ impl World {
             batch.values.extend(choices.values);
         }
         if let Some(reward) = &mut self.reward {
-            reward.score(&led_to, &mut batch.rewards);
+            let mut before = batch.observations.clone();
+            for seen in before.chunks_exact_mut(spec.observation_len()) {
+                spec.mask(seen);
+            }
+            let played = PlayedSteps {
+                before: &before,
+                actions: &batch.actions,
+                after: &led_to,
+            };
+            reward.score(&played, &mut batch.rewards);
+            batch.lesson = reward.learn(&played, update);
         }
         self.scale(config, count, &mut batch);
         look_past_cuts(agent, config, &cut_off, &mut batch.rewards);

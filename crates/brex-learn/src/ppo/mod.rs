@@ -16,6 +16,6 @@ mod trainer;
 pub use config::{ConfigError, PpoConfig};
 pub use improve::UpdateStatistics;
 pub(crate) use reward::Scaler;
-pub use reward::{RewardFunction, RewardScale};
+pub use reward::{PlayedSteps, RewardFunction, RewardLesson, RewardScale, RewardState};
 pub(crate) use trainer::adam_config;
 pub use trainer::{PlayedEpisode, TrainError, Trainer, UpdateReport};

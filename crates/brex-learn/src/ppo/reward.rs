@@ -1,12 +1,76 @@
-//! What an agent learns from: the true reward, or whatever scores what is seen.
+//! What an agent learns from: the true reward, or whatever scores what is seen and done.
 
+use crate::parameters::{Arrays, ParameterError};
 use serde::{Deserialize, Serialize};
 
-/// A reward that is given for what is seen, as learned rewards are.
+/// Steps that were just played, one after the other. Score and lives are hidden in what is seen.
+#[derive(Debug, Clone, Copy)]
+pub struct PlayedSteps<'a> {
+    /// What was seen before each action.
+    pub before: &'a [u8],
+    /// The actions.
+    pub actions: &'a [usize],
+    /// What each action led to; after an episode's last action this is its last observation.
+    pub after: &'a [u8],
+}
+
+impl<'a> PlayedSteps<'a> {
+    /// What was seen before each action, one by one.
+    pub fn seen_before(&self) -> Vec<&'a [u8]> {
+        split(self.before, self.actions.len())
+    }
+
+    /// What each action led to, one by one.
+    pub fn seen_after(&self) -> Vec<&'a [u8]> {
+        split(self.after, self.actions.len())
+    }
+}
+
+fn split(observations: &[u8], count: usize) -> Vec<&[u8]> {
+    let each = observations.len() / count.max(1);
+    observations.chunks_exact(each.max(1)).collect()
+}
+
+/// How a reward that learns did in an update, before it learned from it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct RewardLesson {
+    /// The loss.
+    pub loss: f64,
+    /// The share of the experts' steps that were taken for theirs.
+    pub experts_known: f64,
+    /// The share of the agent's steps that were taken for the agent's.
+    pub agent_known: f64,
+}
+
+/// All that a reward has learned.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RewardState {
+    /// Steps of its optimiser.
+    pub steps: u64,
+    /// Numbers by name.
+    pub arrays: Arrays,
+}
+
+/// A reward for what is seen and done. Most say the same for ever; some learn while the agent does.
 pub trait RewardFunction: Send {
-    /// Writes a reward for each of several observations, one after the other, in which score and
-    /// lives are hidden.
-    fn score(&mut self, masked: &[u8], rewards: &mut [f32]);
+    /// Writes a reward for each step.
+    fn score(&mut self, played: &PlayedSteps<'_>, rewards: &mut [f32]);
+
+    /// Learns from what the agent just played and was paid for. All that is random in it must depend
+    /// on the number of the update alone. None if this reward learns nothing.
+    fn learn(&mut self, _played: &PlayedSteps<'_>, _update: u64) -> Option<RewardLesson> {
+        None
+    }
+
+    /// What it has learned, for a checkpoint; none if it learns nothing.
+    fn state(&self) -> Option<RewardState> {
+        None
+    }
+
+    /// Takes up what another one had learned.
+    fn restore(&mut self, _state: &RewardState) -> Result<(), ParameterError> {
+        Ok(())
+    }
 }
 
 /// What is done to rewards before learning from them.

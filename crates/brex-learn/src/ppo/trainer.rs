@@ -7,7 +7,7 @@ use crate::ppo::advantage::advantages;
 use crate::ppo::collect::{Batch, World};
 use crate::ppo::improve::Lesson;
 use crate::ppo::reward::Scaler;
-use crate::ppo::{ConfigError, PpoConfig, RewardFunction, UpdateStatistics};
+use crate::ppo::{ConfigError, PpoConfig, RewardFunction, RewardLesson, UpdateStatistics};
 use brex_core::stream;
 use brex_envs::{EnvError, Environment, Standing, VectorEnv};
 use burn::module::Module;
@@ -36,6 +36,14 @@ pub enum TrainError {
         update: u64,
         /// What was found.
         statistics: UpdateStatistics,
+    },
+    /// The loss of a reward that learns is not a number any more.
+    #[error("update {update}: the loss of the reward is {loss}")]
+    Reward {
+        /// The update.
+        update: u64,
+        /// What was found.
+        loss: f64,
     },
 }
 
@@ -67,6 +75,8 @@ pub struct UpdateReport {
     pub mean_reward: f64,
     /// The learning rate.
     pub learning_rate: f64,
+    /// How the reward did, if it learns.
+    pub reward: Option<RewardLesson>,
 }
 
 /// An agent that learns, and its environments.
@@ -176,7 +186,15 @@ impl Trainer {
         let number = self.update + 1;
         let agent = self.agent();
         let mut random = stream(self.seed, "actions", number);
-        let mut batch = self.world.collect(&agent, &self.config, &mut random)?;
+        let mut batch = self
+            .world
+            .collect(&agent, &self.config, number, &mut random)?;
+        if let Some(lesson) = batch.lesson.filter(|lesson| !lesson.loss.is_finite()) {
+            return Err(TrainError::Reward {
+                update: number,
+                loss: lesson.loss,
+            });
+        }
         let (discount, trace) = (self.config.discount as f32, self.config.trace as f32);
         let (advantages, returns) = advantages(
             &batch.rewards,
@@ -217,6 +235,7 @@ impl Trainer {
             mean_reward: mean(&batch.rewards),
             learning_rate: self.config.learning_rate * left,
             recent: self.recent(),
+            reward: batch.lesson,
             episodes: std::mem::take(&mut batch.episodes),
         })
     }

@@ -194,6 +194,7 @@ fn trained(
         let notes = Notes {
             reward: "truth".to_owned(),
             reward_identity: None,
+            imitation: None,
             keep: wanted.map(|update| scaled(update, updates)).collect(),
         };
         let trainer = Trainer::new(config, common.seed, || make(name), None, device)?;

@@ -4,8 +4,8 @@ use crate::plot::{CurvePanel, Curves};
 use crate::update_log::{Columns, LogRow, thinned};
 use brex_learn::UpdateReport;
 
-/// What is kept of an update, with the names in TensorBoard.
-pub(crate) const COLUMNS: Columns = &[
+/// What is kept of an update, with the names in TensorBoard. The last ones are of rewards that learn.
+const ALL: [(&str, &str); 16] = [
     ("steps", ""),
     ("episodes", "charts/episodes"),
     ("score", "charts/score"),
@@ -19,11 +19,21 @@ pub(crate) const COLUMNS: Columns = &[
     ("clipped", "losses/clipped"),
     ("explained_variance", "losses/explained_variance"),
     ("gradient_norm", "losses/gradient_norm"),
+    ("discriminator_loss", "discriminator/loss"),
+    ("experts_known", "discriminator/experts_known"),
+    ("agent_known", "discriminator/agent_known"),
 ];
+const OF_REWARDS_THAT_LEARN: usize = 3;
+
+/// The columns of a training, whose reward learns or does not.
+pub(crate) fn columns(learns: bool) -> Columns {
+    let fewer = ALL.len() - OF_REWARDS_THAT_LEARN;
+    if learns { &ALL } else { &ALL[..fewer] }
+}
 
 pub(crate) fn row_of(report: &UpdateReport) -> LogRow {
     let statistics = &report.statistics;
-    let values = vec![
+    let mut values = vec![
         Some(report.steps as f64),
         Some(report.episodes.len() as f64),
         report.recent.map(|(score, _)| score),
@@ -38,6 +48,10 @@ pub(crate) fn row_of(report: &UpdateReport) -> LogRow {
         Some(report.explained_variance),
         Some(statistics.gradient_norm),
     ];
+    if let Some(lesson) = &report.reward {
+        let learned = [lesson.loss, lesson.experts_known, lesson.agent_known];
+        values.extend(learned.map(Some));
+    }
     LogRow {
         update: report.update,
         values,

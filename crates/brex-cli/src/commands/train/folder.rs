@@ -3,13 +3,14 @@
 //! nothing else.
 
 use super::curve;
+use super::gail::Imitation;
 use crate::exit::BadInput;
 use crate::interrupt;
 use crate::numbers;
 use crate::plot::CurvePanel;
 use crate::progress::Progress;
 use crate::units::take_lock;
-use crate::update_log::{self, LogRow, now};
+use crate::update_log::{self, Columns, LogRow, now};
 use anyhow::{Context, Result};
 use brex_envs::{EnvError, Environment};
 use brex_learn::{Device, PolicyFile, RewardFunction, Trainer, TrainingFile};
@@ -38,8 +39,18 @@ pub(crate) struct Notes {
     /// What tells a learned reward from others.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) reward_identity: Option<String>,
+    /// How it imitates, if it does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) imitation: Option<Imitation>,
     /// Updates after which the policy is kept.
     pub(crate) keep: BTreeSet<u64>,
+}
+
+impl Notes {
+    /// The columns of the learning curve.
+    fn columns(&self) -> Columns {
+        curve::columns(self.imitation.is_some())
+    }
 }
 
 /// A training in its folder.
@@ -86,7 +97,7 @@ impl TrainingFolder {
         write(&out.path().join(STATE), &state)?;
         write(
             &out.path().join(CURVE),
-            update_log::to_csv(curve::COLUMNS, &[]).as_bytes(),
+            update_log::to_csv(notes.columns(), &[]).as_bytes(),
         )?;
         for (name, text) in files {
             write(&out.path().join(name), text.as_bytes())?;
@@ -133,7 +144,7 @@ impl TrainingFolder {
         let lock = take_lock(directory)?;
         let (file, notes) = Self::peek(directory)?;
         let (environment, update) = (file.environment.clone(), file.update);
-        let rows = read_curve(directory, update)?;
+        let rows = read_curve(directory, update, &notes)?;
         let trainer = file.resume(make, reward, device);
         let trainer = trainer
             .map_err(|e| BadInput::new(format!("{}: {e}", directory.join(STATE).display())))?;
@@ -157,7 +168,7 @@ impl TrainingFolder {
     ) -> Self {
         let mut events = EventFile::new(now());
         for row in &rows {
-            add_to_events(&mut events, row);
+            add_to_events(notes.columns(), &mut events, row);
         }
         Self {
             directory: directory.to_owned(),
@@ -188,7 +199,7 @@ impl TrainingFolder {
                 format!("stopped; the last good state is {}", state.display())
             })?;
             let row = curve::row_of(&report);
-            add_to_events(&mut self.events, &row);
+            add_to_events(self.notes.columns(), &mut self.events, &row);
             if self.notes.keep.contains(&report.update) || self.trainer.is_done() {
                 let bytes = PolicyFile::of(&self.trainer).to_bytes()?;
                 write(&policy_path(&self.directory, report.update), &bytes)?;
@@ -233,7 +244,7 @@ impl TrainingFolder {
         let write = |name: &str, bytes: &[u8]| write(&self.directory.join(name), bytes);
         write(
             CURVE,
-            update_log::to_csv(curve::COLUMNS, &self.rows).as_bytes(),
+            update_log::to_csv(self.notes.columns(), &self.rows).as_bytes(),
         )?;
         write(EVENTS, self.events.as_bytes())?;
         write(PICTURE, self.picture().as_bytes())?;
@@ -244,11 +255,11 @@ impl TrainingFolder {
 }
 
 /// The learning curve in a folder, up to an update.
-pub(crate) fn read_curve(directory: &Path, update: u64) -> Result<Vec<LogRow>> {
+pub(crate) fn read_curve(directory: &Path, update: u64, notes: &Notes) -> Result<Vec<LogRow>> {
     let path = directory.join(CURVE);
     let text = fs::read_to_string(&path);
     let text = text.with_context(|| format!("{}: cannot read", path.display()))?;
-    let rows = update_log::from_csv(curve::COLUMNS, &text, update);
+    let rows = update_log::from_csv(notes.columns(), &text, update);
     Ok(rows.map_err(|e| BadInput::new(format!("{}: {e}", path.display())))?)
 }
 
@@ -261,7 +272,7 @@ fn write(path: &Path, bytes: &[u8]) -> Result<()> {
 }
 
 /// Adds a row to what TensorBoard shows.
-fn add_to_events(events: &mut EventFile, row: &LogRow) {
+fn add_to_events(columns: Columns, events: &mut EventFile, row: &LogRow) {
     let step = curve::steps(row) as u64;
-    update_log::add_to_events(curve::COLUMNS, events, row, step, now());
+    update_log::add_to_events(columns, events, row, step, now());
 }

@@ -2,6 +2,7 @@
 
 pub(crate) mod curve;
 mod folder;
+mod gail;
 mod reward;
 mod settings;
 
@@ -9,6 +10,7 @@ pub(crate) use folder::{Ended, Notes, TrainingFolder, policy_path, read_curve};
 pub(crate) use settings::{Settings, run_file};
 
 use self::folder::BETWEEN_SAVES;
+use self::gail::{Experts, GailSettings, Imitation};
 use self::reward::RewardSource;
 use crate::args::Common;
 use crate::atari::prepare;
@@ -20,7 +22,7 @@ use crate::run_files::RunFiles;
 use crate::table::Table;
 use crate::terminal::{Style, json_text, print, say};
 use anyhow::{Context, Result};
-use brex_envs::make;
+use brex_envs::{Spec, make};
 use brex_learn::{PolicyFile, Trainer};
 use brex_store::write_atomic;
 use serde_json::json;
@@ -32,16 +34,16 @@ use std::time::Duration;
 ///
 /// Leaves policies, the learning curve (CSV, SVG and for TensorBoard) and the state to go on from.
 /// A training that was stopped, even by a power cut, goes on with --resume and ends with the same
-/// bytes as one that was not. A policy that learned from the reward of a run is also put among that
-/// run's policies.
+/// bytes as one that was not. A policy that learned from the reward of a run, or imitated its
+/// demonstrations, is also put among that run's policies.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
     /// The environment, as pocket:breakout; `brex envs` lists them
     #[arg(value_name = "ENV")]
     environment: String,
     /// What to learn from: truth is the score of the game; a run directory with :mean, :map or
-    /// :trex is the mean or the most probable reward of its posterior, or its ranking head
-    /// [default: truth]
+    /// :trex is the mean or the most probable reward of its posterior, or its ranking head; a run
+    /// directory or a folder of .episode files with :gail is imitated (GAIL) [default: truth]
     #[arg(long, value_name = "truth|DIR:WHICH")]
     reward: Option<RewardSource>,
     /// The training's directory
@@ -71,6 +73,8 @@ pub(crate) struct Arguments {
     on: DeviceArgument,
     #[command(flatten)]
     settings: Settings,
+    #[command(flatten)]
+    gail: GailSettings,
 }
 
 pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Outcome> {
@@ -80,17 +84,20 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Outcome> {
     drop(env);
     prepare(name, common.quiet)?;
     let device = open(arguments.on.device)?;
-    let notes = match arguments.resume {
+    let begun = match arguments.resume {
         true => Some(check_resumed(arguments, common)?),
         false => None,
     };
-    let source = match (&arguments.reward, &notes) {
+    let source = match (&arguments.reward, &begun) {
         (Some(source), _) => source.clone(),
-        (None, Some(notes)) => notes.reward.parse().map_err(|e: String| BadInput::new(e))?,
+        (None, Some((_, notes))) => notes.reward.parse().map_err(|e: String| BadInput::new(e))?,
         (None, None) => RewardSource::Truth,
     };
-    let mut folder = if let Some(notes) = notes {
-        let reward = source.open(&spec, &device)?;
+    let then = begun.as_ref().map(|(_, notes)| notes);
+    let imitation = imitation(&source, arguments, then, &spec)?;
+    let seed = begun.as_ref().map_or(common.seed, |(seed, _)| *seed);
+    let reward = source.open(&spec, imitation.as_ref(), seed, &device, common.quiet)?;
+    let mut folder = if let Some((_, notes)) = begun {
         if reward.identity != notes.reward_identity {
             let shown = arguments.out.display();
             let problem = format!("{source} is not the reward that the training was begun with");
@@ -98,7 +105,6 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Outcome> {
         }
         TrainingFolder::resume(&arguments.out, || make(name), reward.function, &device)?
     } else {
-        let reward = source.open(&spec, &device)?;
         let mut settings = arguments.settings.clone();
         if reward.function.is_some() {
             settings.for_learned_rewards(&spec);
@@ -108,6 +114,7 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Outcome> {
         let notes = Notes {
             reward: source.to_string(),
             reward_identity: reward.identity,
+            imitation,
             keep: keep?,
         };
         let again = run_file("train", name, common.seed, &config)?;
@@ -121,12 +128,30 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Outcome> {
     let ended = folder.run(&progress)?;
     progress.finish();
     if ended == Ended::Finished
-        && let RewardSource::Learned(run, _) = &source
+        && let Some(run) = source.run()
     {
         keep_in_run(run, &source, &folder)?;
     }
     report(arguments, common, &folder, ended)?;
     Ok(Outcome::Done)
+}
+
+/// How to imitate, if that is what to learn from: as `then`, or with the settings that were given.
+fn imitation(
+    source: &RewardSource,
+    arguments: &Arguments,
+    then: Option<&Notes>,
+    spec: &Spec,
+) -> Result<Option<Imitation>> {
+    let RewardSource::Gail(folder) = source else {
+        arguments.gail.refuse()?;
+        return Ok(None);
+    };
+    if let Some(then) = then.and_then(|notes| notes.imitation) {
+        return Ok(Some(arguments.gail.check_resumed(then)?));
+    }
+    let experts = Experts::read(folder, spec)?;
+    Ok(Some(experts.imitation(folder, &arguments.gail, spec)?))
 }
 
 /// Leaves the policy in the run whose reward it learned from, so that it is judged with the others.
@@ -156,8 +181,8 @@ fn kept(arguments: &Arguments, updates: u64) -> Result<BTreeSet<u64>, BadInput> 
         .collect())
 }
 
-/// Refuses to go on with another training than the one in the folder.
-fn check_resumed(arguments: &Arguments, common: &Common) -> Result<Notes> {
+/// Refuses to go on with another training than the one in the folder, and gives its seed and notes.
+fn check_resumed(arguments: &Arguments, common: &Common) -> Result<(u64, Notes)> {
     let (file, notes) = TrainingFolder::peek(&arguments.out)?;
     let shown = arguments.out.display();
     let differs = |what: &str, there: String, here: String| {
@@ -177,7 +202,7 @@ fn check_resumed(arguments: &Arguments, common: &Common) -> Result<Notes> {
     if let Some((what, there, here)) = arguments.settings.difference(&file.config) {
         return Err(differs(what, there, here).into());
     }
-    Ok(notes)
+    Ok((file.seed, notes))
 }
 
 fn report(

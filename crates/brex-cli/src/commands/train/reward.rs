@@ -1,5 +1,6 @@
 //! What an agent learns from: the score of the game, or a reward that a run learned.
 
+use super::gail::{Experts, Imitation, is_run};
 use crate::checksum::checksum;
 use crate::commands::features::read_encoder;
 use crate::exit::BadInput;
@@ -21,6 +22,8 @@ pub(crate) enum RewardSource {
     Truth,
     /// A run directory, and which of its rewards.
     Learned(PathBuf, Learned),
+    /// Being taken for those who played the episodes of a run directory or a folder.
+    Gail(PathBuf),
 }
 
 /// A reward of a run.
@@ -40,10 +43,13 @@ const LEARNED: [(&str, Learned); 3] = [
     ("trex", Learned::Trex),
 ];
 
+const GAIL: &str = "gail";
+
 impl fmt::Display for RewardSource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Truth => f.write_str("truth"),
+            Self::Gail(source) => write!(f, "{}:{GAIL}", source.display()),
             Self::Learned(run, which) => {
                 let name = LEARNED.iter().find(|(_, learned)| learned == which);
                 write!(f, "{}:{}", run.display(), name.map_or("", |(name, _)| name))
@@ -59,8 +65,14 @@ impl FromStr for RewardSource {
         if text == "truth" {
             return Ok(Self::Truth);
         }
-        let wrong = || "expected truth, or a run directory with :mean, :map or :trex".to_owned();
+        let wrong = || {
+            "expected truth, a run directory with :mean, :map or :trex, or a directory with :gail"
+                .to_owned()
+        };
         let (run, name) = text.rsplit_once(':').ok_or_else(wrong)?;
+        if name == GAIL && !run.is_empty() {
+            return Ok(Self::Gail(PathBuf::from(run)));
+        }
         let learned = LEARNED.iter().find(|(known, _)| *known == name);
         let (_, learned) = learned.filter(|_| !run.is_empty()).ok_or_else(wrong)?;
         Ok(Self::Learned(PathBuf::from(run), *learned))
@@ -74,13 +86,41 @@ pub(crate) struct OpenedReward {
 }
 
 impl RewardSource {
-    /// The reward, ready to score what is seen in an environment.
-    pub(crate) fn open(&self, spec: &Spec, device: &Device) -> Result<OpenedReward> {
-        let Self::Learned(run, which) = self else {
-            return Ok(OpenedReward {
-                function: None,
-                identity: None,
-            });
+    /// The run whose policies the trained one joins, if there is one.
+    pub(crate) fn run(&self) -> Option<&Path> {
+        match self {
+            Self::Learned(run, _) => Some(run),
+            Self::Gail(source) if is_run(source) => Some(source),
+            Self::Truth | Self::Gail(_) => None,
+        }
+    }
+
+    /// The reward, ready to score what is seen in an environment. How GAIL imitates is said by
+    /// `imitation`, and its discriminator begins with the training's seed.
+    pub(crate) fn open(
+        &self,
+        spec: &Spec,
+        imitation: Option<&Imitation>,
+        seed: u64,
+        device: &Device,
+        quiet: bool,
+    ) -> Result<OpenedReward> {
+        let (run, which) = match (self, imitation) {
+            (Self::Learned(run, which), _) => (run, which),
+            (Self::Gail(source), Some(imitation)) => {
+                let experts = Experts::read(source, spec)?;
+                let (gail, identity) = experts.open(imitation, seed, device, quiet)?;
+                return Ok(OpenedReward {
+                    function: Some(Box::new(gail)),
+                    identity: Some(identity),
+                });
+            }
+            _ => {
+                return Ok(OpenedReward {
+                    function: None,
+                    identity: None,
+                });
+            }
         };
         let files = RunFiles::of(run);
         let (encoder, identity) = read_encoder(&files.encoder, spec)?;
@@ -138,11 +178,11 @@ mod tests {
 
     #[test]
     fn rewards_are_read_as_they_are_written() {
-        for text in ["truth", "run:mean", "a:b/c:map", "./x:trex"] {
+        for text in ["truth", "run:mean", "a:b/c:map", "./x:trex", "run:gail"] {
             let source: RewardSource = text.parse().unwrap();
             assert_eq!(source.to_string(), text);
         }
-        for wrong in ["", "mean", ":mean", "run", "run:median", "Truth"] {
+        for wrong in ["", "mean", ":mean", ":gail", "run", "run:median", "Truth"] {
             assert!(wrong.parse::<RewardSource>().is_err(), "{wrong}");
         }
     }
