@@ -73,7 +73,7 @@ fn colour_wanted() -> bool {
 /// Whether results are kept back, because they are a step of something greater.
 static SILENT: AtomicBool = AtomicBool::new(false);
 
-/// Does something whose results are not to be printed.
+/// Does something whose results and advice are not to be printed; progress is.
 pub(crate) fn without_printing<T>(work: impl FnOnce() -> T) -> T {
     SILENT.store(true, Ordering::Relaxed);
     let done = work();
@@ -98,6 +98,9 @@ pub(crate) fn json_text(value: &impl serde::Serialize) -> serde_json::Result<Str
 
 /// Writes a line of progress or advice to standard error, where nobody has to read it.
 pub(crate) fn say(text: &str) {
+    if SILENT.load(Ordering::Relaxed) {
+        return;
+    }
     let _ = writeln!(std::io::stderr().lock(), "{text}");
 }
 

@@ -38,7 +38,9 @@ pub use networks::{
 };
 pub use observations::observation_tensor;
 pub use parameters::{Array, Arrays, ParameterError, parameters, with_parameters};
-pub use phi::{FeatureSum, LearnedReward, Phi, Squash, replayed_sums};
+pub use phi::{
+    AverageReward, FeatureSum, LearnedReward, Phi, Squash, replayed_prefix, replayed_sums,
+};
 pub use play::{Choice, play_episodes, play_noisy_episodes};
 pub use ppo::{
     ConfigError, PlayedEpisode, PlayedSteps, PpoConfig, RewardFunction, RewardLesson, RewardScale,

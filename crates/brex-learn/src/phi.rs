@@ -128,6 +128,43 @@ pub fn replayed_sums(
     Ok(sums)
 }
 
+/// The sum over the first steps of an episode, and the score then. The episode is played again to
+/// its end, so that it is known to be the recorded one.
+///
+/// # Panics
+/// If the encoder is for frames of another size.
+pub fn replayed_prefix(
+    phi: &Phi,
+    env: &mut dyn Environment,
+    episode: &Episode,
+    steps: usize,
+) -> Result<(FeatureSum, f64), ReplayError> {
+    let spec = env.spec().clone();
+    let (mut frames, mut score, mut first) = (Vec::new(), 0.0, true);
+    let mut left = steps.min(episode.actions.len());
+    let length = left;
+    replay(env, episode, |seen, reward| {
+        if std::mem::take(&mut first) || left == 0 {
+            return;
+        }
+        left -= 1;
+        score += reward;
+        let begin = frames.len();
+        frames.extend_from_slice(seen);
+        spec.mask(&mut frames[begin..]);
+    })?;
+    let mut sum = FeatureSum {
+        values: vec![0.0; phi.shape.feature_count()],
+        squares: 0.0,
+        length,
+    };
+    let seen: Vec<&[u8]> = frames.chunks_exact(spec.observation_len()).collect();
+    for together in seen.chunks(TOGETHER) {
+        sum.add(&phi.features(together));
+    }
+    Ok((sum, score))
+}
+
 impl FeatureSum {
     /// Adds the features of frames, row by row.
     fn add(&mut self, features: &[f32]) {
@@ -171,6 +208,38 @@ impl LearnedReward {
             weights,
             bias,
             squash,
+        }
+    }
+}
+
+/// The average of several rewards, as an ensemble gives it.
+#[derive(Debug, Clone)]
+pub struct AverageReward {
+    rewards: Vec<LearnedReward>,
+}
+
+impl AverageReward {
+    /// Of these.
+    ///
+    /// # Panics
+    /// If there are none.
+    pub fn new(rewards: Vec<LearnedReward>) -> Self {
+        assert!(!rewards.is_empty(), "at least one reward");
+        Self { rewards }
+    }
+}
+
+impl RewardFunction for AverageReward {
+    fn score(&mut self, played: &PlayedSteps<'_>, rewards: &mut [f32]) {
+        let (mut one, mut sums) = (vec![0.0; rewards.len()], vec![0.0; rewards.len()]);
+        for reward in &mut self.rewards {
+            reward.score(played, &mut one);
+            for (sum, value) in sums.iter_mut().zip(&one) {
+                *sum += f64::from(*value);
+            }
+        }
+        for (reward, sum) in rewards.iter_mut().zip(sums) {
+            *reward = (sum / self.rewards.len() as f64) as f32;
         }
     }
 }

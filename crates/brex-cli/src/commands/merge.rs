@@ -1,6 +1,6 @@
 //! `brex merge`: joins the parts of a study that were run with `--shard` in folders of their own.
 
-use super::reproduce::{Coverage, Gridworld, report};
+use super::reproduce::{Coverage, Games, Gridworld, report};
 use crate::args::Common;
 use crate::exit::{BadInput, Outcome};
 use crate::units::{
@@ -36,6 +36,7 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Outcome> {
     match configuration.get("kind").and_then(Value::as_str) {
         Some(Gridworld::KIND) => merge::<Gridworld>(arguments, &configuration, common),
         Some(Coverage::KIND) => merge::<Coverage>(arguments, &configuration, common),
+        Some(Games::KIND) => merge::<Games>(arguments, &configuration, common),
         other => {
             let kind = other.unwrap_or("unknown");
             let problem = format!("{}: a study of the kind {kind:?}", first.display());

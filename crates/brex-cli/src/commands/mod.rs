@@ -24,4 +24,5 @@ pub(crate) mod rollout;
 pub(crate) mod run_evaluation;
 pub(crate) mod sample;
 mod sampling_report;
+mod steps;
 pub(crate) mod train;

@@ -1,6 +1,6 @@
 //! `report.html`: a run as one page that a person enjoys reading.
 
-mod page;
+pub(crate) mod page;
 mod traces;
 
 use crate::commands::run_evaluation::RunEvaluation;

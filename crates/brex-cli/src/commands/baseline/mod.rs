@@ -273,7 +273,7 @@ impl Found {
         Report::new(&self.evaluation, true).order().to_vec()
     }
 
-    fn json(&self) -> Value {
+    pub(crate) fn json(&self) -> Value {
         let policies = self.order().into_iter().map(|at| {
             let (judged, sums) = (&self.evaluation.policies[at], &self.run.policies[at].sums);
             json!({

@@ -5,18 +5,15 @@ mod made_up;
 mod story;
 
 use super::run_evaluation::RunEvaluation;
-use super::{demos, features, pretrain, sample, train};
-use crate::args::{self, Command, Common};
+use super::steps::{first_rollout, parsed, rank_by_score, run_step};
+use crate::args::{Command, Common};
 use crate::exit::Outcome;
 use crate::interrupt;
-use crate::recorded::RecordedEpisodes;
 use crate::report::{self, Judged, Report};
-use crate::rollouts::file_name;
 use crate::run_files::RunFiles;
 use crate::terminal::{Style, json_text, print, without_printing};
 use anyhow::{Result, bail};
-use brex_store::{StoreError, read_episode};
-use clap::Parser;
+use brex_store::StoreError;
 use serde_json::json;
 use std::fs;
 use std::path::PathBuf;
@@ -120,11 +117,10 @@ impl Tour<'_> {
         let before = self.evaluate(out)?;
         let before_svg = fs::read_to_string(&files.returns)?;
         for (name, rank) in [
-            ("mean", rank_of(&files, "mean")?),
+            ("mean", rank_by_score(&files, "mean")?),
             ("No-Op", vec!["worse-than-all".to_owned()]),
         ] {
-            let episode = files.rollouts.join(name).join(file_name(0));
-            let episode = episode.display().to_string();
+            let episode = first_rollout(&files, name).display().to_string();
             let mut words = vec!["demos", out, "--add", &episode, "--rank"];
             words.extend(rank.iter().map(String::as_str));
             step(&words)?;
@@ -184,32 +180,25 @@ impl Tour<'_> {
 
     /// The words of a command, shown.
     fn show(&self, words: &[&str]) -> Result<Vec<String>> {
-        let mut words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
-        if self.common.seed != 0 {
-            words.extend(["--seed".to_owned(), self.common.seed.to_string()]);
-        }
+        let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
         if !self.common.json {
-            print(&format!("$ brex {}\n", words.join(" ")))?;
+            let seed = match self.common.seed {
+                0 => String::new(),
+                seed => format!(" --seed {seed}"),
+            };
+            print(&format!("$ brex {}{seed}\n", words.join(" ")))?;
         }
-        words.insert(0, "brex".to_owned());
         Ok(words)
     }
 
     /// Runs one command; with `--json` only the end is printed.
     fn step(&self, words: &[&str]) -> Result<Outcome> {
-        let parsed = args::Arguments::try_parse_from(self.show(words)?)?;
+        let words = self.show(words)?;
         let common = Common {
             json: false,
             ..self.common.clone()
         };
-        let run = || match &parsed.command {
-            Command::Demos(arguments) => demos::run(arguments, &common),
-            Command::Pretrain(arguments) => pretrain::run(arguments, &common),
-            Command::Features(arguments) => features::run(arguments, &common),
-            Command::Sample(arguments) => sample::run(arguments, &common),
-            Command::Train(arguments) => train::run(arguments, &common),
-            other => bail!("not a step of quickstart: {other:?}"),
-        };
+        let run = || run_step(&words, &common);
         let outcome = if self.common.json {
             without_printing(run)?
         } else {
@@ -228,7 +217,7 @@ impl Tour<'_> {
     }
 
     fn evaluate(&self, out: &str) -> Result<RunEvaluation> {
-        let parsed = args::Arguments::try_parse_from(self.show(&["evaluate", out])?)?;
+        let parsed = parsed(&self.show(&["evaluate", out])?, self.common.seed)?;
         let Command::Evaluate(arguments) = &parsed.command else {
             bail!("not an evaluation");
         };
@@ -238,23 +227,4 @@ impl Tour<'_> {
         }
         Ok(judged)
     }
-}
-
-/// How somebody who knows the score would rank an episode of a policy.
-fn rank_of(files: &RunFiles, policy: &str) -> Result<Vec<String>> {
-    let recorded = RecordedEpisodes::read(&files.episodes)?;
-    let episode = read_episode(files.rollouts.join(policy).join(file_name(0)))?;
-    let scored = || {
-        let both = recorded.ids.iter().zip(&recorded.episodes);
-        both.map(|(id, demonstration)| (demonstration.score, id))
-    };
-    let below = scored().filter(|(score, _)| *score < episode.score);
-    let above = scored().filter(|(score, _)| *score > episode.score);
-    let low = below.max_by(|a, b| a.0.total_cmp(&b.0));
-    let high = above.min_by(|a, b| a.0.total_cmp(&b.0));
-    Ok(match (low, high) {
-        (_, None) => vec!["better-than-all".to_owned()],
-        (None, _) => vec!["worse-than-all".to_owned()],
-        (Some((_, low)), Some((_, high))) => vec!["between".to_owned(), low.clone(), high.clone()],
-    })
 }

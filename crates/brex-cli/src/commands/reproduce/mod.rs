@@ -4,6 +4,7 @@ mod coverage;
 mod coverage_files;
 mod coverage_summary;
 mod coverage_text;
+mod games;
 mod gridworld;
 mod gridworld_files;
 mod gridworld_sound;
@@ -11,6 +12,7 @@ mod gridworld_summary;
 mod gridworld_text;
 
 pub(crate) use coverage::Coverage;
+pub(crate) use games::Games;
 pub(crate) use gridworld::Gridworld;
 
 use crate::args::Common;
@@ -34,12 +36,14 @@ pub(crate) struct Arguments {
 enum Experiment {
     Gridworld(gridworld::Arguments),
     Coverage(coverage::Arguments),
+    Games(games::Arguments),
 }
 
 pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Outcome> {
     match &arguments.experiment {
         Experiment::Gridworld(arguments) => gridworld::run(arguments, common),
         Experiment::Coverage(arguments) => coverage::run(arguments, common),
+        Experiment::Games(arguments) => games::run(arguments, common),
     }
 }
 

@@ -42,8 +42,9 @@ pub(crate) struct Arguments {
     #[arg(value_name = "ENV")]
     environment: String,
     /// What to learn from: truth is the score of the game; a run directory with :mean, :map or
-    /// :trex is the mean or the most probable reward of its posterior, or its ranking head; a run
-    /// directory or a folder of .episode files with :gail is imitated (GAIL) [default: truth]
+    /// :trex is the mean or the most probable reward of its posterior, or its ranking head; with
+    /// :ensemble or :dropout that of the networks of `brex baseline`; a run directory or a folder of
+    /// .episode files with :gail is imitated (GAIL) [default: truth]
     #[arg(long, value_name = "truth|DIR:WHICH")]
     reward: Option<RewardSource>,
     /// The training's directory

@@ -8,7 +8,7 @@ use crate::honesty::{check_dimensions, prior_of};
 use crate::run_files::RunFiles;
 use anyhow::{Context, Result};
 use brex_envs::Spec;
-use brex_learn::{Device, LearnedReward, RewardFunction, Squash};
+use brex_learn::{AverageReward, Device, LearnedReward, RewardFunction, Squash};
 use brex_posterior::{Problem, maximum_a_posteriori};
 use brex_store::{read_features, read_posterior, read_preferences, read_run_features};
 use std::fmt;
@@ -35,12 +35,18 @@ pub(crate) enum Learned {
     Map,
     /// The ranking head of pre-training, as T-REX uses it.
     Trex,
+    /// The average of a T-REX ensemble.
+    Ensemble,
+    /// The network of MC dropout, with all features.
+    Dropout,
 }
 
-const LEARNED: [(&str, Learned); 3] = [
+const LEARNED: [(&str, Learned); 5] = [
     ("mean", Learned::Mean),
     ("map", Learned::Map),
     ("trex", Learned::Trex),
+    ("ensemble", Learned::Ensemble),
+    ("dropout", Learned::Dropout),
 ];
 
 const GAIL: &str = "gail";
@@ -66,7 +72,8 @@ impl FromStr for RewardSource {
             return Ok(Self::Truth);
         }
         let wrong = || {
-            "expected truth, a run directory with :mean, :map or :trex, or a directory with :gail"
+            "expected truth, a run directory with :mean, :map, :trex, :ensemble or :dropout, or a \
+             directory with :gail"
                 .to_owned()
         };
         let (run, name) = text.rsplit_once(':').ok_or_else(wrong)?;
@@ -123,9 +130,12 @@ impl RewardSource {
             }
         };
         let files = RunFiles::of(run);
+        if let Some(folder) = networks_of(&files, *which) {
+            return average(&folder, spec, device);
+        }
         let (encoder, identity) = read_encoder(&files.encoder, spec)?;
         let (weights, bias, squash) = match which {
-            Learned::Trex => {
+            Learned::Trex | Learned::Ensemble | Learned::Dropout => {
                 let (weights, bias) = encoder.reward();
                 (weights.to_vec(), bias, Squash::Sigmoid)
             }
@@ -142,6 +152,40 @@ impl RewardSource {
             identity: Some(identity),
         })
     }
+}
+
+/// Where `brex baseline` leaves the networks of a reward, if it is one of those.
+fn networks_of(files: &RunFiles, which: Learned) -> Option<PathBuf> {
+    let method = match which {
+        Learned::Ensemble => "ensemble",
+        Learned::Dropout => "dropout",
+        Learned::Mean | Learned::Map | Learned::Trex => return None,
+    };
+    Some(files.directory.join("baselines").join(method))
+}
+
+/// The average reward of all networks in a folder, each squashed as T-REX does.
+fn average(folder: &Path, spec: &Spec, device: &Device) -> Result<OpenedReward> {
+    let (mut rewards, mut identities) = (Vec::new(), Vec::new());
+    loop {
+        let path = folder.join(format!("network-{}.safetensors", rewards.len()));
+        if !path.exists() {
+            break;
+        }
+        let (network, identity) = read_encoder(&path, spec)?;
+        let (weights, bias) = network.reward();
+        let (weights, phi) = (weights.to_vec(), network.phi(device)?);
+        rewards.push(LearnedReward::new(phi, weights, bias, Squash::Sigmoid));
+        identities.push(identity);
+    }
+    if rewards.is_empty() {
+        let problem = "holds no networks; brex baseline trains some";
+        return Err(BadInput::new(format!("{}: {problem}", folder.display())).into());
+    }
+    Ok(OpenedReward {
+        function: Some(Box::new(AverageReward::new(rewards))),
+        identity: Some(identities.join(" ")),
+    })
 }
 
 /// The weights of the posterior's mean or maximum, for features as the encoder gives them.
@@ -167,7 +211,9 @@ fn posterior_weights(files: &RunFiles, which: Learned, encoder: &str) -> Result<
                 .context("the most probable weights cannot be found")?
                 .weights
         }
-        Learned::Mean | Learned::Trex => posterior.draws.mean(),
+        Learned::Mean | Learned::Trex | Learned::Ensemble | Learned::Dropout => {
+            posterior.draws.mean()
+        }
     };
     Ok(weights.iter().map(|weight| weight / run.scale).collect())
 }
@@ -178,7 +224,15 @@ mod tests {
 
     #[test]
     fn rewards_are_read_as_they_are_written() {
-        for text in ["truth", "run:mean", "a:b/c:map", "./x:trex", "run:gail"] {
+        for text in [
+            "truth",
+            "run:mean",
+            "a:b/c:map",
+            "./x:trex",
+            "run:ensemble",
+            "run:dropout",
+            "run:gail",
+        ] {
             let source: RewardSource = text.parse().unwrap();
             assert_eq!(source.to_string(), text);
         }

@@ -1,0 +1,248 @@
+//! `brex reproduce games`: the paper's experiments on games. A unit is one game with one seed, from
+//! the demonstrations to the last table; its steps are kept one by one in a run directory.
+
+mod paper;
+mod prefix;
+mod result;
+mod scale;
+mod sections;
+mod steps;
+mod tables;
+mod unit;
+
+use crate::args::Common;
+use crate::exit::{BadInput, Outcome};
+use crate::interrupt;
+use crate::progress::Progress;
+use crate::terminal::{Style, json_text};
+use crate::units::{FORMAT, Results, Shard, Study, StudyFolder};
+use anyhow::{Result, bail};
+use brex_envs::make;
+use result::GameResult;
+use scale::Scale;
+use serde::{Deserialize, Serialize};
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use tables::PaperTable;
+use unit::Unit;
+
+const GAMES: &str =
+    "pocket:breakout,pocket:space-invaders,pocket:seaquest,pocket:beam-rider,pocket:enduro";
+const SUMMARY: &str = "summary.json";
+const TABLES: &str = "tables.md";
+const REPORT: &str = "report.html";
+
+/// Bayesian REX and its rivals on games: the paper's tables 1 to 5 and those of its appendix
+///
+/// For every game and seed: demonstrations, pre-training, the posterior, agents that learn from the
+/// mean and the MAP reward, T-REX, GAIL, a T-REX ensemble, MC dropout. Every step is kept in
+/// OUT/runs: a killed study goes on with the same command, and parts that were run with --shard are
+/// joined by brex merge.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Arguments {
+    /// Which games
+    #[arg(long, value_name = "ENV,...", value_delimiter = ',', default_value = GAMES)]
+    games: Vec<String>,
+    /// Which tables; all of them unless told otherwise
+    #[arg(long, value_name = "TABLE,...", value_delimiter = ',', value_enum)]
+    tables: Vec<PaperTable>,
+    /// How many seeds, from --seed on; 1 with --quick
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1000))]
+    seeds: Option<u16>,
+    /// One seed and small budgets: every table in well under an hour
+    #[arg(long)]
+    quick: bool,
+    /// Steps of the agent that demonstrates, instead of the usual number
+    #[arg(long, value_name = "N")]
+    demonstrator_steps: Option<u64>,
+    /// Steps of each agent that learns from a learned reward
+    #[arg(long, value_name = "N")]
+    learner_steps: Option<u64>,
+    /// Updates of each pre-training, and of each network of the baselines
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    updates: Option<u64>,
+    /// Rollouts that each policy is judged by
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=10_000))]
+    rollouts: Option<u32>,
+    /// The directory to write
+    #[arg(long, value_name = "DIR", default_value = "brex-games")]
+    out: PathBuf,
+    /// Run only the i-th of n parts, for several machines
+    #[arg(long, value_name = "I/N")]
+    shard: Option<Shard>,
+    /// Start anew in a folder that holds a study of games
+    #[arg(long)]
+    force: bool,
+}
+
+impl Arguments {
+    fn scale(&self, usual: &Scale) -> Scale {
+        Scale {
+            demonstrator_steps: self.demonstrator_steps.unwrap_or(usual.demonstrator_steps),
+            learner_steps: self.learner_steps.unwrap_or(usual.learner_steps),
+            updates: self.updates.unwrap_or(usual.updates),
+            baseline_updates: self.updates.unwrap_or(usual.baseline_updates),
+            rollouts: self.rollouts.unwrap_or(usual.rollouts),
+            ..usual.clone()
+        }
+    }
+}
+
+/// The study as `study.json` has it.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Games {
+    format: u32,
+    kind: String,
+    games: Vec<String>,
+    tables: Vec<PaperTable>,
+    first_seed: u64,
+    seeds: u64,
+    /// For each game.
+    scales: Vec<Scale>,
+}
+
+impl Games {
+    /// What `study.json` calls studies like this.
+    pub(crate) const KIND: &'static str = "games";
+
+    fn new(arguments: &Arguments, common: &Common) -> Result<Self, BadInput> {
+        let mut games = Vec::new();
+        let mut scales = Vec::new();
+        for game in &arguments.games {
+            let env = make(game).map_err(|error| BadInput::new(format!("--games: {error}")))?;
+            if games.contains(game) {
+                return Err(BadInput::new(format!("--games: {game} is there twice")));
+            }
+            games.push(game.clone());
+            let usual = match (env.spec().is_atari(), arguments.quick) {
+                (true, _) => &Scale::ATARI,
+                (false, true) => &Scale::QUICK,
+                (false, false) => &Scale::FULL,
+            };
+            scales.push(arguments.scale(usual));
+        }
+        let mut tables = arguments.tables.clone();
+        if tables.is_empty() {
+            tables = PaperTable::ALL.to_vec();
+        }
+        tables.sort_unstable();
+        tables.dedup();
+        let usual = if arguments.quick { 1 } else { 3 };
+        Ok(Self {
+            format: FORMAT,
+            kind: Self::KIND.to_owned(),
+            games,
+            tables,
+            first_seed: common.seed,
+            seeds: u64::from(arguments.seeds.unwrap_or(usual)),
+            scales,
+        })
+    }
+
+    /// The game of a unit, and its seed.
+    fn place(&self, unit: usize) -> (usize, u64) {
+        let seeds = self.seeds as usize;
+        (unit / seeds, self.first_seed + (unit % seeds) as u64)
+    }
+
+    fn compute(&self, unit: usize, out: &Path, common: &Common) -> Result<GameResult> {
+        let (game, seed) = self.place(unit);
+        let name = format!("{}-{seed}", self.games[game].replace(':', "-"));
+        let unit = Unit {
+            game: &self.games[game],
+            scale: &self.scales[game],
+            tables: &self.tables,
+            common: Common {
+                seed,
+                ..common.clone()
+            },
+            run: out.join("runs").join(&name),
+            notes: out.join("steps").join(&name),
+        };
+        unit.compute()
+    }
+}
+
+impl Study for Games {
+    type UnitResult = GameResult;
+
+    fn is_usable(&self) -> Result<(), String> {
+        let known = self.games.iter().all(|game| make(game).is_ok());
+        let fits = self.games.len() == self.scales.len() && self.seeds > 0;
+        if self.format != FORMAT || !known || !fits || self.games.is_empty() {
+            return Err("it is not from this version of brex".to_owned());
+        }
+        Ok(())
+    }
+
+    fn units(&self) -> Vec<String> {
+        let seeds = self.first_seed..self.first_seed + self.seeds;
+        let units = self.games.iter().flat_map(|game| {
+            let seeds = seeds.clone();
+            seeds.map(move |seed| format!("{game}/{seed}"))
+        });
+        units.collect()
+    }
+
+    fn batches(&self) -> Vec<Range<usize>> {
+        let count = self.games.len() * self.seeds as usize;
+        (0..count).map(|unit| unit..unit + 1).collect()
+    }
+
+    fn check(&self, _unit: usize, result: &GameResult) -> Result<(), String> {
+        if result.demonstrations.scores.is_empty() {
+            return Err("has no demonstrations".to_owned());
+        }
+        if !result.judgements.contains_key("before") {
+            return Err("has no evaluation".to_owned());
+        }
+        Ok(())
+    }
+
+    fn results(&self, units: &[&GameResult]) -> Result<Results> {
+        let by_game: Vec<&[&GameResult]> = units.chunks(self.seeds as usize).collect();
+        let sections = sections::of(&self.games, &self.tables, &by_game);
+        let json = json_text(&sections::json(&self.games, &by_game, units))?;
+        let files = vec![
+            (SUMMARY.to_owned(), json.clone()),
+            (TABLES.to_owned(), sections::markdown(&sections)),
+            (REPORT.to_owned(), sections::page(&sections)),
+        ];
+        Ok(Results {
+            files,
+            text: sections::text(&sections, Style::for_stdout()),
+            json,
+        })
+    }
+
+    fn result_names() -> Vec<String> {
+        [SUMMARY, TABLES, REPORT].map(str::to_owned).to_vec()
+    }
+}
+
+pub(super) fn run(arguments: &Arguments, common: &Common) -> Result<Outcome> {
+    let study = Games::new(arguments, common)?;
+    let mut folder = StudyFolder::open(&study, &arguments.out, arguments.force)?;
+    let shard = arguments.shard.unwrap_or_default();
+    let progress = Progress::start("games", common.quiet);
+    interrupt::listen();
+    for unit in shard.select(study.batches()).into_iter().flatten() {
+        if folder.has(unit) {
+            continue;
+        }
+        if interrupt::requested() {
+            bail!("stopped; what was done is kept, and the same command goes on from there");
+        }
+        let result = study.compute(unit, &arguments.out, common)?;
+        folder.add(&[unit], &[result])?;
+        let (done, of) = folder.progress();
+        progress.update(done as u64, Some(of as u64), "games and seeds");
+    }
+    progress.finish();
+    let progress = folder.progress();
+    let outcome = folder.outcome();
+    let results = folder.finish()?;
+    super::report(results.as_ref(), progress, Some(&arguments.out), common)?;
+    Ok(outcome)
+}

@@ -1,0 +1,59 @@
+//! How much work the study of games is: steps, updates and rollouts.
+
+use serde::{Deserialize, Serialize};
+
+/// The budgets of one game with one seed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Scale {
+    /// Steps of the agent whose checkpoints give the demonstrations and policies A to D.
+    pub(super) demonstrator_steps: u64,
+    /// Updates of each pre-training.
+    pub(super) updates: u64,
+    /// Updates of each network of an ensemble, and of dropout's.
+    pub(super) baseline_updates: u64,
+    /// Networks of an ensemble.
+    pub(super) networks: u16,
+    /// Steps of every agent that learns from a learned reward.
+    pub(super) learner_steps: u64,
+    /// Rollouts that each policy is judged by.
+    pub(super) rollouts: u32,
+    /// Steps of the prefix on which agents and a hacker are compared.
+    pub(super) prefix: usize,
+}
+
+impl Scale {
+    /// Enough to see every table.
+    pub(super) const QUICK: Self = Self {
+        demonstrator_steps: 400_000,
+        updates: 400,
+        baseline_updates: 300,
+        networks: 5,
+        learner_steps: 200_000,
+        rollouts: 30,
+        prefix: 200,
+    };
+
+    /// What the tables of the documentation were made with.
+    pub(super) const FULL: Self = Self {
+        demonstrator_steps: 1_000_000,
+        updates: 1000,
+        baseline_updates: 1000,
+        networks: 5,
+        learner_steps: 1_000_000,
+        rollouts: 100,
+        prefix: 200,
+    };
+
+    /// For emulated games: what two cores do in an hour or two. The paper had 60,000 updates and 50
+    /// million steps.
+    pub(super) const ATARI: Self = Self {
+        demonstrator_steps: 1_670_400,
+        updates: 3000,
+        baseline_updates: 1000,
+        networks: 5,
+        learner_steps: 200_000,
+        rollouts: 30,
+        prefix: 2000,
+    };
+}

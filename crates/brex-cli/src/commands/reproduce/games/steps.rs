@@ -1,0 +1,116 @@
+//! The steps of one game with one seed, each kept with what it depends on: a step that was done is
+//! not done again, one that was cut off goes on, and one whose words or forerunners changed is done
+//! anew.
+
+use crate::args::Common;
+use crate::checksum::checksum;
+use crate::commands::steps::run_step;
+use crate::exit::Outcome;
+use crate::interrupt;
+use crate::terminal::{say, without_printing};
+use anyhow::{Context, Result, bail};
+use brex_store::write_atomic;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Steps in a row.
+pub(super) struct Steps {
+    /// Where it is written down what was done.
+    notes: PathBuf,
+    /// The run directory. It is not part of what a step depends on.
+    run: String,
+    common: Common,
+    /// All steps so far.
+    chain: String,
+}
+
+impl Steps {
+    /// No step yet.
+    pub(super) fn new(notes: PathBuf, run: &Path, common: &Common) -> Result<Self> {
+        fs::create_dir_all(&notes).with_context(|| format!("{}", notes.display()))?;
+        Ok(Self {
+            notes,
+            run: run.display().to_string(),
+            common: Common {
+                json: false,
+                ..common.clone()
+            },
+            chain: env!("CARGO_PKG_VERSION").to_owned(),
+        })
+    }
+
+    /// Does a command, unless it was done. `begun` is what the command can go on from with
+    /// `--resume`, if it is there.
+    pub(super) fn step(&mut self, name: &str, words: &[&str], begun: Option<&Path>) -> Result<()> {
+        self.chain = self.after(words);
+        let (done, started) = (self.note(name, "done"), self.note(name, "started"));
+        if self.says(&done) {
+            return Ok(());
+        }
+        let goes_on = begun.filter(|path| path.exists() && self.says(&started));
+        let mut all: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
+        if goes_on.is_some() {
+            all.push("--resume".to_owned());
+        } else if can_replace(words) {
+            all.push("--force".to_owned());
+        }
+        self.write(&started)?;
+        if !self.common.quiet {
+            say(&format!("$ brex {}", all.join(" ")));
+        }
+        let outcome = without_printing(|| run_step(&all, &self.common))?;
+        if interrupt::requested() {
+            bail!("stopped; what was done is kept, and the same command goes on from there");
+        }
+        if outcome == Outcome::NotTrusted && !self.common.quiet {
+            say(&format!("{name}: done, but not to be trusted"));
+        }
+        self.write(&done)
+    }
+
+    /// Does something else, unless it was done, and gives the text that it came to.
+    pub(super) fn text(
+        &mut self,
+        name: &str,
+        make: impl FnOnce() -> Result<String>,
+    ) -> Result<String> {
+        self.chain = self.after(&[name]);
+        let (done, kept) = (self.note(name, "done"), self.note(name, "json"));
+        if self.says(&done)
+            && let Ok(text) = fs::read_to_string(&kept)
+        {
+            return Ok(text);
+        }
+        let text = make()?;
+        write_atomic(&kept, true, |writer| writer.write_all(text.as_bytes()))?;
+        self.write(&done)?;
+        Ok(text)
+    }
+
+    fn after(&self, words: &[&str]) -> String {
+        let words = words.join(" ").replace(&self.run, "RUN");
+        checksum(format!("{}\n{words}\n{}", self.chain, self.common.seed).as_bytes())
+    }
+
+    fn note(&self, name: &str, what: &str) -> PathBuf {
+        self.notes.join(format!("{name}.{what}"))
+    }
+
+    fn says(&self, path: &Path) -> bool {
+        fs::read_to_string(path).is_ok_and(|text| text == self.chain)
+    }
+
+    fn write(&self, path: &Path) -> Result<()> {
+        let chain = self.chain.as_bytes();
+        Ok(write_atomic(path, true, |writer| writer.write_all(chain))?)
+    }
+}
+
+/// Whether a command replaces what an earlier one left when it is told to.
+fn can_replace(words: &[&str]) -> bool {
+    match words.first() {
+        Some(&"demos") => !words.contains(&"--add"),
+        Some(&"pretrain" | &"sample" | &"train" | &"rollout" | &"baseline") => true,
+        _ => false,
+    }
+}

@@ -1,0 +1,403 @@
+//! One game with one seed: from demonstrations to all numbers of the tables.
+
+use super::prefix;
+use super::result::{Ablated, GameResult, Judgement, Played};
+use super::scale::Scale;
+use super::steps::Steps;
+use super::tables::PaperTable;
+use crate::args::{Command, Common};
+use crate::commands::baseline;
+use crate::commands::run_evaluation::RunEvaluation;
+use crate::commands::steps::{first_rollout, parsed, rank_by_score};
+use crate::numbers;
+use crate::run_files::RunFiles;
+use crate::terminal::json_text;
+use anyhow::{Context, Result, bail};
+use brex_store::read_run_features;
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Rollouts that scores of agents are averaged over, as in the paper.
+const JUDGED_BY: usize = 30;
+/// Demonstrations for GAIL, as good as the best ranked one.
+const EXPERTS: &str = "10";
+/// The paper's other methods that bound returns.
+const METHODS: [&str; 2] = ["ensemble", "dropout"];
+/// Agents by what they learn from.
+const LEARNERS: [&str; 6] = ["mean", "map", "trex", "gail", "ensemble", "dropout"];
+/// Losses that pre-training does without, beside all of them.
+const ABLATIONS: [&str; 2] = ["ranking", "self-supervised"];
+
+/// What to do, and where.
+pub(super) struct Unit<'a> {
+    pub(super) game: &'a str,
+    pub(super) scale: &'a Scale,
+    pub(super) tables: &'a [PaperTable],
+    pub(super) common: Common,
+    /// The run directory.
+    pub(super) run: PathBuf,
+    /// Where it is written down what was done.
+    pub(super) notes: PathBuf,
+}
+
+impl Unit<'_> {
+    fn has(&self, table: PaperTable) -> bool {
+        self.tables.contains(&table)
+    }
+
+    fn wants(&self, reward: &str) -> bool {
+        self.tables.iter().any(|table| table.needs(reward))
+    }
+
+    /// Does what is not done yet.
+    pub(super) fn compute(&self) -> Result<GameResult> {
+        let files = RunFiles::of(&self.run);
+        let mut steps = Steps::new(self.notes.clone(), &self.run, &self.common)?;
+        let run = self.run.display().to_string();
+        let rollouts = self.scale.rollouts.to_string();
+        let judge = ["features", &run, "--rollouts", &rollouts, "--ladder"];
+        self.demonstrate(&mut steps, &run)?;
+        let updates = self.scale.updates.to_string();
+        let learn = ["pretrain", &run, "--updates", &updates];
+        steps.step("pretrain", &learn, Some(&self.run.join("pretraining")))?;
+        steps.step("features", &judge, None)?;
+        steps.step("sample", &["sample", &run], None)?;
+        let mut ablation = BTreeMap::new();
+        if self.has(PaperTable::Ablation) {
+            for losses in ABLATIONS {
+                ablation.insert(losses.to_owned(), self.ablate(&mut steps, losses)?);
+            }
+        }
+        let baselines = self.has(PaperTable::Baselines);
+        if baselines {
+            for method in METHODS {
+                let words = self.baseline_words(&run, method);
+                let words: Vec<&str> = words.iter().map(String::as_str).collect();
+                steps.step(&format!("networks-{method}"), &words, None)?;
+                self.learn(&mut steps, &run, method)?;
+            }
+        }
+        for reward in ["mean", "map", "trex"] {
+            if self.wants(reward) {
+                self.learn(&mut steps, &run, reward)?;
+            }
+        }
+        if self.wants("gail") {
+            self.imitate(&mut steps, &run)?;
+        }
+        steps.step("features-of-all", &judge, None)?;
+        let mut judgements = BTreeMap::new();
+        let mut keep = |name: &str, text: &str| -> Result<()> {
+            let judgement: Judgement = serde_json::from_str(text)
+                .with_context(|| format!("{name} of {} cannot be read", self.game))?;
+            judgements.insert(name.to_owned(), judgement);
+            Ok(())
+        };
+        keep("before", &steps.text("before", || self.evaluate(&run))?)?;
+        if self.has(PaperTable::Prefix) {
+            let compared = ["D", "mean", "hacker"];
+            let text = steps.text("prefix", || {
+                prefix::judged(
+                    &files,
+                    self.game,
+                    &compared,
+                    self.scale.prefix,
+                    &self.common,
+                )
+            });
+            keep("prefix", &text?)?;
+        }
+        if baselines {
+            for method in METHODS {
+                keep(method, &steps.text(method, || self.baseline(&run, method))?)?;
+            }
+        }
+        let features = read_run_features(&files.features)?;
+        let demonstrations = steps.text("demonstrations", || {
+            let sums = &features.episodes;
+            Ok(json_text(&Played {
+                scores: sums.scores.clone(),
+                lengths: sums.lengths.clone(),
+            })?)
+        })?;
+        let mut learned = BTreeMap::new();
+        for policy in &features.policies {
+            if LEARNERS.contains(&policy.name.as_str()) {
+                let first = |values: &[f64]| values.iter().copied().take(JUDGED_BY).collect();
+                let played = Played {
+                    scores: first(&policy.sums.scores),
+                    lengths: first(&policy.sums.lengths),
+                };
+                learned.insert(policy.name.clone(), played);
+            }
+        }
+        if self.has(PaperTable::Ablation) {
+            let all = Ablated {
+                held_out_accuracy: held_out(&self.run)?,
+                order: judgements
+                    .get("before")
+                    .and_then(|judged| judged.rank_correlation)
+                    .unwrap_or_default(),
+                played: learned.get("mean").cloned().unwrap_or_default(),
+            };
+            ablation.insert("all".to_owned(), all);
+        }
+        if self.has(PaperTable::Risk) {
+            self.ask(&mut steps, &files, &run)?;
+            steps.step("features-asked", &judge, None)?;
+            steps.step("sample-asked", &["sample", &run], None)?;
+            let after = steps.text("after", || self.evaluate(&run))?;
+            let after = serde_json::from_str(&after).context("the second evaluation")?;
+            judgements.insert("after".to_owned(), after);
+        }
+        Ok(GameResult {
+            demonstrations: serde_json::from_str(&demonstrations)?,
+            learned,
+            judgements,
+            ablation,
+        })
+    }
+
+    fn demonstrate(&self, steps: &mut Steps, run: &str) -> Result<()> {
+        let count = self.scale.demonstrator_steps.to_string();
+        let rollouts = self.scale.rollouts.to_string();
+        let words = [
+            "demos",
+            self.game,
+            "--out",
+            run,
+            "--steps",
+            &count,
+            "--episodes",
+            &rollouts,
+        ];
+        steps.step("demos", &words, Some(&self.run.join("training")))
+    }
+
+    /// An agent learns from a reward of a run.
+    fn learn(&self, steps: &mut Steps, run: &str, reward: &str) -> Result<()> {
+        let out = Path::new(run).join("learned").join(reward);
+        let source = format!("{run}:{reward}");
+        self.train(
+            steps,
+            &format!("learn-{}-{reward}", stem(run)),
+            &source,
+            &out,
+        )
+    }
+
+    fn train(&self, steps: &mut Steps, name: &str, source: &str, out: &Path) -> Result<()> {
+        let (count, shown) = (
+            self.scale.learner_steps.to_string(),
+            out.display().to_string(),
+        );
+        let words = [
+            "train",
+            self.game,
+            "--reward",
+            source,
+            "--steps",
+            &count,
+            "--policies",
+            "1",
+            "--out",
+            &shown,
+        ];
+        steps.step(name, &words, Some(out))
+    }
+
+    /// GAIL, from ten episodes of the checkpoint that the best demonstration is of.
+    fn imitate(&self, steps: &mut Steps, run: &str) -> Result<()> {
+        let policy = best_checkpoint(&self.run)?.display().to_string();
+        let experts = format!("{run}/experts");
+        let words = [
+            "rollout",
+            self.game,
+            "--policy",
+            &policy,
+            "--episodes",
+            EXPERTS,
+            "--out",
+            &experts,
+        ];
+        steps.step("experts", &words, None)?;
+        let out = self.run.join("learned").join("gail");
+        self.train(steps, "learn-gail", &format!("{experts}:gail"), &out)?;
+        let policies = RunFiles::of(&self.run).policies;
+        steps.text("gail-joins", || {
+            let last = last_policy(&out.join("policies"))?;
+            fs::copy(&last, policies.join("gail.safetensors"))
+                .with_context(|| format!("{}: cannot copy", last.display()))?;
+            Ok(String::new())
+        })?;
+        Ok(())
+    }
+
+    /// Pre-trains without some of the losses, on the same demonstrations and rollouts.
+    fn ablate(&self, steps: &mut Steps, losses: &str) -> Result<Ablated> {
+        let directory = self.run.join(format!("ablation-{losses}"));
+        let run = directory.display().to_string();
+        let files = RunFiles::of(&self.run);
+        steps.text(&format!("copied-{losses}"), || {
+            if directory.exists() {
+                fs::remove_dir_all(&directory).with_context(|| run.clone())?;
+            }
+            for folder in [&files.episodes, &files.policies, &files.rollouts] {
+                copy_folder(
+                    folder,
+                    &directory.join(folder.file_name().unwrap_or_default()),
+                )?;
+            }
+            let to = RunFiles::of(&directory).preferences;
+            fs::copy(&files.preferences, &to).with_context(|| format!("{}", to.display()))?;
+            Ok(String::new())
+        })?;
+        let (updates, rollouts) = (
+            self.scale.updates.to_string(),
+            self.scale.rollouts.to_string(),
+        );
+        let words = ["pretrain", &run, "--updates", &updates, "--losses", losses];
+        let begun = directory.join("pretraining");
+        steps.step(&format!("pretrain-{losses}"), &words, Some(&begun))?;
+        let judge = ["features", &run, "--rollouts", &rollouts, "--ladder"];
+        steps.step(&format!("features-{losses}"), &judge, None)?;
+        steps.step(&format!("sample-{losses}"), &["sample", &run], None)?;
+        let judged = steps.text(&format!("judged-{losses}"), || self.evaluate(&run))?;
+        let judged: Judgement = serde_json::from_str(&judged).context(run.clone())?;
+        self.learn(steps, &run, "mean")?;
+        steps.step(&format!("features-learned-{losses}"), &judge, None)?;
+        let features = read_run_features(&RunFiles::of(&directory).features)?;
+        let mean = features
+            .policies
+            .iter()
+            .find(|policy| policy.name == "mean");
+        let sums = mean.map(|policy| &policy.sums);
+        let first = |values: &[f64]| values.iter().copied().take(JUDGED_BY).collect();
+        Ok(Ablated {
+            held_out_accuracy: held_out(&directory)?,
+            order: judged.rank_correlation.unwrap_or_default(),
+            played: sums.map_or_else(Played::default, |sums| Played {
+                scores: first(&sums.scores),
+                lengths: first(&sums.lengths),
+            }),
+        })
+    }
+
+    fn evaluate(&self, run: &str) -> Result<String> {
+        let words = ["evaluate", run].map(str::to_owned);
+        let Command::Evaluate(arguments) = parsed(&words, self.common.seed)?.command else {
+            bail!("not an evaluation");
+        };
+        let judged = RunEvaluation::execute(&arguments, Path::new(run), &self.common)?;
+        Ok(json_text(&judged.json())?)
+    }
+
+    fn baseline_words(&self, run: &str, method: &str) -> Vec<String> {
+        let updates = self.scale.baseline_updates.to_string();
+        let mut words = vec!["baseline", method, run, "--updates", &updates];
+        let networks = self.scale.networks.to_string();
+        if method == "ensemble" {
+            words.extend(["--networks", &networks]);
+        }
+        words.into_iter().map(str::to_owned).collect()
+    }
+
+    /// The evaluation by networks that are there.
+    fn baseline(&self, run: &str, method: &str) -> Result<String> {
+        let words = self.baseline_words(run, method);
+        let Command::Baseline(arguments) = parsed(&words, self.common.seed)?.command else {
+            bail!("not a baseline");
+        };
+        Ok(json_text(
+            &baseline::execute(&arguments, &self.common)?.json(),
+        )?)
+    }
+
+    /// An episode of the agent that learned from the MAP reward and one of No-Op are ranked.
+    fn ask(&self, steps: &mut Steps, files: &RunFiles, run: &str) -> Result<()> {
+        for name in ["map", "No-Op"] {
+            let episode = first_rollout(files, name).display().to_string();
+            let rank = match name {
+                "No-Op" => vec!["worse-than-all".to_owned()],
+                _ => {
+                    let text =
+                        steps.text("rank-of-map", || Ok(rank_by_score(files, name)?.join("\n")))?;
+                    text.lines().map(str::to_owned).collect()
+                }
+            };
+            let mut words = vec!["demos", run, "--add", &episode, "--rank"];
+            words.extend(rank.iter().map(String::as_str));
+            steps.step(&format!("ask-{name}"), &words, None)?;
+        }
+        Ok(())
+    }
+}
+
+fn stem(run: &str) -> String {
+    let name = Path::new(run).file_name().unwrap_or_default();
+    name.to_string_lossy().into_owned()
+}
+
+/// The share of kept-back pairs that a pre-training ranks right, from its log.
+fn held_out(run: &Path) -> Result<Option<f64>> {
+    let path = run.join("pretraining").join("losses.csv");
+    let text = fs::read_to_string(&path).with_context(|| format!("{}", path.display()))?;
+    let mut lines = text.lines();
+    let heads = lines.next().unwrap_or_default();
+    let Some(column) = heads
+        .split(',')
+        .position(|head| head == "held_out_accuracy")
+    else {
+        bail!("{}: has no column held_out_accuracy", path.display());
+    };
+    let mut known = lines.filter_map(|line| line.split(',').nth(column)?.parse().ok());
+    Ok(known.next_back())
+}
+
+/// The policy that played the best demonstration.
+fn best_checkpoint(run: &Path) -> Result<PathBuf> {
+    let path = run.join("demonstrations.json");
+    let text = fs::read_to_string(&path).with_context(|| format!("{}", path.display()))?;
+    let table: Value =
+        serde_json::from_str(&text).with_context(|| format!("{}", path.display()))?;
+    let demonstrations = table["demonstrations"].as_array();
+    let best = demonstrations.into_iter().flatten().max_by(|a, b| {
+        let score = |of: &Value| of["score"].as_f64().unwrap_or(f64::NEG_INFINITY);
+        score(a).total_cmp(&score(b))
+    });
+    let update = best.and_then(|best| best["update"].as_u64());
+    let update = update.with_context(|| format!("{}: names no checkpoint", path.display()))?;
+    Ok(crate::commands::train::policy_path(
+        &run.join("training"),
+        update,
+    ))
+}
+
+fn last_policy(folder: &Path) -> Result<PathBuf> {
+    let entries = fs::read_dir(folder).with_context(|| format!("{}", folder.display()))?;
+    let paths = entries.filter_map(|entry| Some(entry.ok()?.path()));
+    let last = paths.filter(|path| path.extension().is_some_and(|end| end == "safetensors"));
+    last.max()
+        .with_context(|| format!("{}: no policy", folder.display()))
+}
+
+fn copy_folder(from: &Path, to: &Path) -> Result<()> {
+    fs::create_dir_all(to).with_context(|| format!("{}", to.display()))?;
+    for entry in fs::read_dir(from).with_context(|| format!("{}", from.display()))? {
+        let entry = entry.with_context(|| format!("{}", from.display()))?;
+        let (source, target) = (entry.path(), to.join(entry.file_name()));
+        if source.is_dir() {
+            copy_folder(&source, &target)?;
+        } else {
+            fs::copy(&source, &target).with_context(|| format!("{}", target.display()))?;
+        }
+    }
+    Ok(())
+}
+
+/// Rank correlations as a table has them.
+pub(super) fn two_digits(value: Option<f64>) -> String {
+    value.map_or_else(String::new, |value| numbers::fixed(value, 2))
+}

@@ -1,0 +1,128 @@
+//! `brex reproduce games` on the real binary: every table, killed and gone on with, cut into parts
+//! and joined again.
+
+#![expect(clippy::unwrap_used, reason = "tests")]
+
+mod common;
+
+use common::Sandbox;
+use serde_json::Value;
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+/// Too little to learn anything, but every step is done.
+const TINY: &str = "--seeds 1 --demonstrator-steps 32768 --learner-steps 2048 --updates 4 \
+                    --rollouts 2 --quiet";
+const RESULTS: [&str; 4] = ["units.jsonl", "summary.json", "tables.md", "report.html"];
+
+fn results(sandbox: &Sandbox, folder: &str) -> Vec<String> {
+    let read = |name: &&str| sandbox.read(&format!("{folder}/{name}"));
+    RESULTS.iter().map(read).collect()
+}
+
+/// How many steps of the study are done.
+fn done(sandbox: &Sandbox, folder: &str) -> usize {
+    let Ok(games) = std::fs::read_dir(sandbox.path(folder).join("steps")) else {
+        return 0;
+    };
+    let notes = games.flat_map(|game| std::fs::read_dir(game.unwrap().path()).unwrap());
+    let names = notes.map(|note| note.unwrap().file_name().into_string().unwrap());
+    names.filter(|name| name.ends_with(".done")).count()
+}
+
+#[test]
+fn killed_at_any_step_the_study_ends_with_the_same_bytes() {
+    let sandbox = Sandbox::new();
+    let words = format!("reproduce games --games pocket:breakout {TINY}");
+    sandbox
+        .brex(&format!("{words} --out whole --threads 1"))
+        .expect(0);
+    let steps = done(&sandbox, "whole");
+    assert!(steps > 25, "{steps}");
+    for stop in [1, steps / 3, 2 * steps / 3] {
+        let mut child = sandbox.command(&format!("{words} --out cut"));
+        let mut child = child.stdout(Stdio::null()).spawn().unwrap();
+        let clock = Instant::now();
+        while done(&sandbox, "cut") < stop && clock.elapsed() < Duration::from_secs(120) {
+            std::thread::sleep(Duration::from_millis(2));
+        }
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert!(
+            (stop..steps).contains(&done(&sandbox, "cut")),
+            "in the midst"
+        );
+    }
+    sandbox.brex(&format!("{words} --out cut")).expect(0);
+    assert_eq!(results(&sandbox, "cut"), results(&sandbox, "whole"));
+    // All is there: nothing is done again.
+    let clock = Instant::now();
+    let again = sandbox.brex(&format!("{words} --out cut")).expect(0);
+    assert!(
+        again
+            .stdout
+            .contains("Policy evaluation: Breakout (pocket)")
+    );
+    assert!(clock.elapsed() < Duration::from_secs(5));
+    let summary: Value = serde_json::from_str(&sandbox.read("whole/summary.json")).unwrap();
+    let unit = &summary["units"][0];
+    for agent in ["mean", "map", "trex", "gail", "ensemble", "dropout"] {
+        let scores = unit["learned"][agent]["scores"].as_array().unwrap();
+        assert_eq!(scores.len(), 2, "{agent}");
+    }
+    for judged in ["before", "after", "prefix", "ensemble", "dropout"] {
+        assert!(
+            unit["judgements"][judged]["policies"].is_array(),
+            "{judged}"
+        );
+    }
+    let prefix = &unit["judgements"]["prefix"]["policies"];
+    let longest = prefix
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|p| p["length"].as_f64().unwrap());
+    assert!(longest.fold(0.0, f64::max) <= 200.0);
+    for losses in ["ranking", "self-supervised", "all"] {
+        assert!(
+            unit["ablation"][losses]["order"]["policies"].as_u64() > Some(10),
+            "{losses}"
+        );
+    }
+}
+
+#[test]
+fn parts_that_are_joined_are_the_whole() {
+    let sandbox = Sandbox::new();
+    let words = format!(
+        "reproduce games --games pocket:breakout,pocket:space-invaders --tables prefix {TINY}"
+    );
+    sandbox.brex(&format!("{words} --out whole")).expect(0);
+    for part in 1..=2 {
+        let ran = sandbox
+            .brex(&format!("{words} --out part{part} --shard {part}/2"))
+            .expect(0);
+        assert!(ran.stdout.contains("1 of 2 units"), "{}", ran.stdout);
+    }
+    sandbox
+        .brex("merge part2 part1 --out joined --quiet")
+        .expect(0);
+    assert_eq!(results(&sandbox, "joined"), results(&sandbox, "whole"));
+}
+
+#[test]
+fn what_cannot_be_is_refused_before_any_work() {
+    let sandbox = Sandbox::new();
+    for (flags, part) in [
+        ("--games pocket:chess", "no environment is called"),
+        ("--games pocket:enduro,pocket:enduro", "is there twice"),
+        ("--tables 17", "invalid value"),
+        ("--seeds 0", "invalid value"),
+    ] {
+        let ran = sandbox
+            .brex(&format!("reproduce games {flags} --out study"))
+            .expect(2);
+        assert!(ran.stderr.contains(part), "{flags}: {}", ran.stderr);
+        assert!(!sandbox.path("study").exists(), "{flags}");
+    }
+}
