@@ -3,6 +3,7 @@
 use crate::device::open;
 use crate::exit::BadInput;
 use crate::interrupt;
+use crate::recorded::RecordedEpisodes;
 use anyhow::Result;
 use brex_core::Episode;
 use brex_envs::{EnvError, Environment, Mixture, Recorder, Script, game_random};
@@ -15,6 +16,8 @@ pub(crate) enum Player {
     Script(Script),
     Mixture(Mixture),
     File(PathBuf),
+    /// Somebody whose episodes were recorded before, in a folder.
+    Recorded(PathBuf),
 }
 
 impl Player {
@@ -30,9 +33,13 @@ impl Player {
         if path.extension().is_some_and(|end| end == "safetensors") {
             return Ok(Self::File(path));
         }
+        if path.is_dir() {
+            return Ok(Self::Recorded(path));
+        }
         let names = Script::ALL.map(Script::name).join(", ");
         Err(format!(
-            "expected {names}, a mixture as good:0.5+random, or a .safetensors file of brex train"
+            "expected {names}, a mixture as good:0.5+random, a .safetensors file of brex train, or a \
+             folder of recorded episodes"
         ))
     }
 
@@ -41,7 +48,7 @@ impl Player {
         match self {
             Self::Script(script) => script.name().to_owned(),
             Self::Mixture(mixture) => mixture.name(),
-            Self::File(path) => path.display().to_string(),
+            Self::File(path) | Self::Recorded(path) => path.display().to_string(),
         }
     }
 }
@@ -50,6 +57,7 @@ impl Player {
 pub(crate) enum Ready {
     Script(Mixture),
     Agent(Box<Agent>),
+    Recorded(Vec<Episode>),
 }
 
 impl Player {
@@ -65,6 +73,12 @@ impl Player {
             Self::File(path) => {
                 let agent = read_agent(path, env, &open(device)?)?;
                 return Ok(Ready::Agent(Box::new(agent)));
+            }
+            Self::Recorded(folder) => {
+                let bad = |error: anyhow::Error| BadInput::new(format!("{error:#}"));
+                let recorded = RecordedEpisodes::read(folder).map_err(bad)?;
+                recorded.check_environment(env.spec())?;
+                return Ok(Ready::Recorded(recorded.episodes));
             }
         };
         let mut parts = mixture.parts.iter().map(|(script, _)| *script);

@@ -5,6 +5,7 @@ use crate::exit::BadInput;
 use crate::interrupt;
 use crate::player::{Player, Ready, script_episode};
 use crate::progress::Progress;
+use crate::recorded::RecordedEpisodes;
 use anyhow::{Context, Result, bail};
 use brex_core::{Episode, stream};
 use brex_envs::{EnvError, Environment, Mixture, make};
@@ -49,6 +50,10 @@ impl Rollouts<'_> {
         let played = match player {
             Ready::Script(mixture) => self.play_script(&mixture, &progress),
             Ready::Agent(agent) => self.play_agent(&agent, &progress),
+            Ready::Recorded(mut episodes) => {
+                episodes.truncate(self.episodes as usize);
+                Ok(Some(episodes))
+            }
         };
         progress.finish();
         match played? {
@@ -109,6 +114,10 @@ impl Rollouts<'_> {
             Player::File(path) => {
                 let bytes = fs::read(path).with_context(|| format!("{}", path.display()))?;
                 json!({ "file": checksum(&bytes) })
+            }
+            Player::Recorded(folder) => {
+                let recorded = RecordedEpisodes::read(folder)?;
+                json!({ "recorded": recorded.identity() })
             }
         };
         Ok(json!({

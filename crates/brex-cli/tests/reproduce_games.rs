@@ -13,7 +13,13 @@ use std::time::{Duration, Instant};
 /// Too little to learn anything, but every step is done.
 const TINY: &str = "--seeds 1 --demonstrator-steps 32768 --learner-steps 2048 --updates 4 \
                     --rollouts 2 --quiet";
-const RESULTS: [&str; 4] = ["units.jsonl", "summary.json", "tables.md", "report.html"];
+const RESULTS: [&str; 5] = [
+    "units.jsonl",
+    "summary.json",
+    "tables.md",
+    "learning.svg",
+    "report.html",
+];
 
 fn results(sandbox: &Sandbox, folder: &str) -> Vec<String> {
     let read = |name: &&str| sandbox.read(&format!("{folder}/{name}"));
@@ -89,6 +95,49 @@ fn killed_at_any_step_the_study_ends_with_the_same_bytes() {
             "{losses}"
         );
     }
+}
+
+/// A study that begins with what another one left, where A is known by recorded rollouts only.
+#[test]
+fn demonstrations_that_exist_are_taken() {
+    let sandbox = Sandbox::new();
+    let first =
+        format!("reproduce games --games pocket:breakout --tables policy-evaluation {TINY}");
+    sandbox.brex(&format!("{first} --out first")).expect(0);
+    let run = "first/runs/pocket-breakout-0";
+    for policy in ["A", "mean", "map"] {
+        std::fs::remove_file(sandbox.path(&format!("{run}/policies/{policy}.safetensors")))
+            .unwrap();
+    }
+    sandbox
+        .brex(&format!("{first} --demonstrations {run} --out second"))
+        .expect(0);
+    let judged = |study: &str| -> Value {
+        let text = sandbox.read(&format!("{study}/summary.json"));
+        let summary: Value = serde_json::from_str(&text).unwrap();
+        summary["units"][0]["judgements"]["before"]["policies"].clone()
+    };
+    let (before, after) = (judged("first"), judged("second"));
+    let find = |judged: &Value, name: &str| {
+        let policies = judged.as_array().unwrap().iter();
+        policies
+            .cloned()
+            .find(|policy| policy["policy"] == name)
+            .unwrap()
+    };
+    for policy in ["A", "B", "D", "No-Op", "mean"] {
+        assert_eq!(find(&before, policy), find(&after, policy), "{policy}");
+    }
+    let both = "--games pocket:breakout,pocket:enduro";
+    let ran = sandbox.brex(&format!(
+        "reproduce games {both} --demonstrations {run} --out third"
+    ));
+    let ran = ran.expect(2);
+    assert!(
+        ran.stderr.contains("ask for that game alone"),
+        "{}",
+        ran.stderr
+    );
 }
 
 #[test]

@@ -42,8 +42,8 @@ pub(crate) struct Arguments {
     /// With --episodes: the file to write
     #[arg(long, value_name = "FILE.safetensors", requires = "episodes")]
     out: Option<PathBuf>,
-    /// Policies to judge besides, as NAME=FILE.safetensors, NAME=noop|random|good|hacker, or a
-    /// mixture as NAME=good:0.5+random
+    /// Policies to judge besides, as NAME=FILE.safetensors, NAME=noop|random|good|hacker, a
+    /// mixture as NAME=good:0.5+random, or NAME=FOLDER with episodes that were recorded before
     #[arg(long = "policy", value_name = "NAME=WHO", value_parser = named_player)]
     policies: Vec<(String, Player)>,
     /// Judge the scripts and mixtures of them too: a ladder of skill
@@ -214,15 +214,17 @@ pub(crate) fn read_encoder(path: &Path, spec: &Spec) -> Result<(EncoderFile, Str
 /// The policies of the directory by name, No-Op, and those that were asked for.
 fn players(arguments: &Arguments, folder: Option<&Path>) -> Result<Vec<(String, Player)>> {
     let mut players = Vec::new();
-    if let Some(folder) = folder.filter(|folder| folder.exists()) {
-        for entry in fs::read_dir(folder).with_context(|| format!("{}", folder.display()))? {
-            let path = entry?.path();
-            if path.extension().is_some_and(|end| end == "safetensors") {
-                let stem = path.file_stem().unwrap_or_default();
-                players.push((stem.to_string_lossy().into_owned(), Player::File(path)));
+    if let Some(folder) = folder {
+        if folder.exists() {
+            for entry in fs::read_dir(folder).with_context(|| format!("{}", folder.display()))? {
+                let path = entry?.path();
+                if path.extension().is_some_and(|end| end == "safetensors") {
+                    let stem = path.file_stem().unwrap_or_default();
+                    players.push((stem.to_string_lossy().into_owned(), Player::File(path)));
+                }
             }
+            players.sort_by(|a, b| a.0.cmp(&b.0));
         }
-        players.sort_by(|a, b| a.0.cmp(&b.0));
         players.push(("No-Op".to_owned(), Player::Script(Script::Noop)));
     }
     if arguments.ladder {

@@ -1,6 +1,8 @@
 //! `brex reproduce games`: the paper's experiments on games. A unit is one game with one seed, from
 //! the demonstrations to the last table; its steps are kept one by one in a run directory.
 
+mod figures;
+mod given;
 mod paper;
 mod prefix;
 mod result;
@@ -22,7 +24,7 @@ use result::GameResult;
 use scale::Scale;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use tables::PaperTable;
 use unit::Unit;
 
@@ -31,6 +33,7 @@ const GAMES: &str =
 const SUMMARY: &str = "summary.json";
 const TABLES: &str = "tables.md";
 const REPORT: &str = "report.html";
+const LEARNING: &str = "learning.svg";
 
 /// Bayesian REX and its rivals on games: the paper's tables 1 to 5 and those of its appendix
 ///
@@ -52,6 +55,11 @@ pub(crate) struct Arguments {
     /// One seed and small budgets: every table in well under an hour
     #[arg(long)]
     quick: bool,
+    /// Take demonstrations and preferences that exist, of one game: a directory as brex demos leaves
+    /// it; rollouts of policies A to D, recorded in its folder rollouts, are judged if there are no
+    /// policies
+    #[arg(long, value_name = "DIR")]
+    demonstrations: Option<PathBuf>,
     /// Steps of the agent that demonstrates, instead of the usual number
     #[arg(long, value_name = "N")]
     demonstrator_steps: Option<u64>,
@@ -100,19 +108,22 @@ pub(crate) struct Games {
     seeds: u64,
     /// For each game.
     scales: Vec<Scale>,
+    /// What tells given demonstrations from others.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    demonstrations: Option<String>,
 }
 
 impl Games {
     /// What `study.json` calls studies like this.
     pub(crate) const KIND: &'static str = "games";
 
-    fn new(arguments: &Arguments, common: &Common) -> Result<Self, BadInput> {
+    fn new(arguments: &Arguments, common: &Common) -> Result<Self> {
         let mut games = Vec::new();
         let mut scales = Vec::new();
         for game in &arguments.games {
             let env = make(game).map_err(|error| BadInput::new(format!("--games: {error}")))?;
             if games.contains(game) {
-                return Err(BadInput::new(format!("--games: {game} is there twice")));
+                return Err(BadInput::new(format!("--games: {game} is there twice")).into());
             }
             games.push(game.clone());
             let usual = match (env.spec().is_atari(), arguments.quick) {
@@ -122,6 +133,10 @@ impl Games {
             };
             scales.push(arguments.scale(usual));
         }
+        let demonstrations = match &arguments.demonstrations {
+            Some(directory) => Some(given::identity(directory, &games)?),
+            None => None,
+        };
         let mut tables = arguments.tables.clone();
         if tables.is_empty() {
             tables = PaperTable::ALL.to_vec();
@@ -137,6 +152,7 @@ impl Games {
             first_seed: common.seed,
             seeds: u64::from(arguments.seeds.unwrap_or(usual)),
             scales,
+            demonstrations,
         })
     }
 
@@ -146,7 +162,8 @@ impl Games {
         (unit / seeds, self.first_seed + (unit % seeds) as u64)
     }
 
-    fn compute(&self, unit: usize, out: &Path, common: &Common) -> Result<GameResult> {
+    fn compute(&self, unit: usize, arguments: &Arguments, common: &Common) -> Result<GameResult> {
+        let out = &arguments.out;
         let (game, seed) = self.place(unit);
         let name = format!("{}-{seed}", self.games[game].replace(':', "-"));
         let unit = Unit {
@@ -157,6 +174,10 @@ impl Games {
                 seed,
                 ..common.clone()
             },
+            given: arguments
+                .demonstrations
+                .as_deref()
+                .zip(self.demonstrations.as_deref()),
             run: out.join("runs").join(&name),
             notes: out.join("steps").join(&name),
         };
@@ -207,7 +228,14 @@ impl Study for Games {
         let files = vec![
             (SUMMARY.to_owned(), json.clone()),
             (TABLES.to_owned(), sections::markdown(&sections)),
-            (REPORT.to_owned(), sections::page(&sections)),
+            (
+                LEARNING.to_owned(),
+                figures::learning(&self.games, &by_game),
+            ),
+            (
+                REPORT.to_owned(),
+                sections::page(&sections, &self.games, &by_game),
+            ),
         ];
         Ok(Results {
             files,
@@ -217,7 +245,9 @@ impl Study for Games {
     }
 
     fn result_names() -> Vec<String> {
-        [SUMMARY, TABLES, REPORT].map(str::to_owned).to_vec()
+        [SUMMARY, TABLES, LEARNING, REPORT]
+            .map(str::to_owned)
+            .to_vec()
     }
 }
 
@@ -234,7 +264,7 @@ pub(super) fn run(arguments: &Arguments, common: &Common) -> Result<Outcome> {
         if interrupt::requested() {
             bail!("stopped; what was done is kept, and the same command goes on from there");
         }
-        let result = study.compute(unit, &arguments.out, common)?;
+        let result = study.compute(unit, arguments, common)?;
         folder.add(&[unit], &[result])?;
         let (done, of) = folder.progress();
         progress.update(done as u64, Some(of as u64), "games and seeds");

@@ -61,6 +61,8 @@ pub(crate) struct GameResult {
     pub(super) demonstrations: Played,
     /// Rollouts of agents by what they learned from.
     pub(super) learned: BTreeMap<String, Played>,
+    /// Their learning curves: steps and recent scores.
+    pub(super) curves: BTreeMap<String, Vec<[f64; 2]>>,
     /// Evaluations by what they are: `before`, `after`, `prefix`, `ensemble`, `dropout`.
     pub(super) judgements: BTreeMap<String, Judgement>,
     /// By the losses.

@@ -1,12 +1,13 @@
 //! The tables, in the paper's own form and beside its numbers, and what a reader wants to know about
 //! all of them.
 
+use super::figures;
 use super::paper::paper;
 use super::result::{GameResult, JudgedPolicy, Judgement, Played};
 use super::tables::PaperTable;
 use super::unit::two_digits;
 use crate::numbers;
-use crate::report::page::Page;
+use crate::report::page::{Kind, Page, Picture};
 use crate::table::{Align, Table};
 use crate::terminal::Style;
 use brex_core::rank_correlation;
@@ -68,7 +69,7 @@ fn scored<'a>(played: impl Iterator<Item = &'a Played>) -> String {
     format!("{}{sd}", numbers::trimmed(mean, 4))
 }
 
-fn title(game: &str) -> String {
+fn title_of(game: &str) -> String {
     let place = game.split(':').next().unwrap_or_default();
     let name = paper(game).map_or(game, |paper| paper.name);
     format!("{name} ({place})")
@@ -135,7 +136,7 @@ fn imitation(games: &[String], results: &[Seeds<'_>]) -> Section {
             |name: &str| scored(seeds.iter().filter_map(|result| result.learned.get(name)));
         let average = |result: &GameResult| mean(&result.demonstrations.scores);
         section.rows.push(vec![
-            title(game),
+            title_of(game),
             number(over(seeds, |result| Some(result.demonstrations.best()))),
             number(over(seeds, average)),
             learned("mean"),
@@ -186,7 +187,7 @@ fn judgements(
         if printed.is_some() {
             heads.extend(["paper's mean", "paper's VaR"]);
         }
-        let mut section = Section::new(format!("{name}: {}", title(game)), words, &heads);
+        let mut section = Section::new(format!("{name}: {}", title_of(game)), words, &heads);
         let order = [
             "A", "B", "C", "D", "mean", "map", "trex", "gail", "ensemble", "dropout", "No-Op",
             "hacker",
@@ -216,6 +217,7 @@ fn judgements(
             {
                 row.extend([mean, var].map(|value| numbers::trimmed(*value, 5)));
             }
+            row.resize(section.heads.len(), String::new());
             section.rows.push(row);
         }
         sections.push(section);
@@ -253,7 +255,7 @@ fn ablation(games: &[String], results: &[Seeds<'_>]) -> Section {
                 _ => paper.mean,
             });
             section.rows.push(vec![
-                title(game),
+                title_of(game),
                 losses.to_owned(),
                 of(|ablated| ablated.held_out_accuracy).map_or_else(String::new, numbers::percent),
                 two_digits(of(|ablated| ablated.order.mean)),
@@ -309,7 +311,7 @@ fn correlations(games: &[String], results: &[Seeds<'_>]) -> Section {
             two_digits(over(seeds, |result| sampled(result, method, of)))
         };
         section.rows.push(vec![
-            title(game),
+            title_of(game),
             order(|order| order.mean),
             order(|order| order.bound),
             order(|order| order.trex),
@@ -351,7 +353,7 @@ fn counts(games: &[String], results: &[Seeds<'_>]) -> Section {
             number(over(seeds, of))
         };
         section.rows.push(vec![
-            title(game),
+            title_of(game),
             share(seeds, ordered),
             share(seeds, beats_best),
             below("before"),
@@ -421,14 +423,37 @@ pub(super) fn markdown(sections: &[Section]) -> String {
 }
 
 /// For the browser.
-pub(super) fn page(sections: &[Section]) -> String {
+pub(super) fn page(sections: &[Section], games: &[String], results: &[Seeds<'_>]) -> String {
     let title = "Bayesian REX on games";
     let mut page = Page::new(title, "The paper's experiments, done again.");
+    let learning = figures::learning(games, results);
+    page.section("Learning from learned rewards")
+        .figure(&Picture {
+            kind: Kind::Svg,
+            bytes: learning.as_bytes(),
+            name: "learning curves of all games",
+            caption: "The first seed of each game; the level is its best demonstration.",
+        });
     for section in sections {
         let heads: Vec<&str> = section.heads.iter().map(String::as_str).collect();
         page.section(&section.title)
             .text(&section.words)
             .table(&heads, &section.rows);
     }
+    let mut section = page.section("Predicted and true");
+    for (game, seeds) in games.iter().zip(results) {
+        if let Some(figure) = figures::predicted(game, seeds) {
+            section.figure(&Picture {
+                kind: Kind::Svg,
+                bytes: figure.as_bytes(),
+                name: &format!(
+                    "predicted returns against true scores in {}",
+                    title_of(game)
+                ),
+                caption: "Every policy is a point; a bar reaches down to its bound.",
+            });
+        }
+    }
+    drop(section);
     page.finish(title)
 }

@@ -1,18 +1,22 @@
 //! One game with one seed: from demonstrations to all numbers of the tables.
 
+use super::figures::thinned_curve;
+use super::given::{self, copy_folder};
 use super::prefix;
 use super::result::{Ablated, GameResult, Judgement, Played};
 use super::scale::Scale;
 use super::steps::Steps;
 use super::tables::PaperTable;
 use crate::args::{Command, Common};
+use crate::checksum::checksum;
 use crate::commands::baseline;
 use crate::commands::run_evaluation::RunEvaluation;
 use crate::commands::steps::{first_rollout, parsed, rank_by_score};
 use crate::numbers;
-use crate::run_files::RunFiles;
+use crate::run_files::{RunFiles, rollouts_of};
 use crate::terminal::json_text;
 use anyhow::{Context, Result, bail};
+use brex_envs::{Script, make};
 use brex_store::read_run_features;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -36,6 +40,8 @@ pub(super) struct Unit<'a> {
     pub(super) scale: &'a Scale,
     pub(super) tables: &'a [PaperTable],
     pub(super) common: Common,
+    /// A directory with demonstrations that exist, and what tells them from others.
+    pub(super) given: Option<(&'a Path, &'a str)>,
     /// The run directory.
     pub(super) run: PathBuf,
     /// Where it is written down what was done.
@@ -56,8 +62,8 @@ impl Unit<'_> {
         let files = RunFiles::of(&self.run);
         let mut steps = Steps::new(self.notes.clone(), &self.run, &self.common)?;
         let run = self.run.display().to_string();
-        let rollouts = self.scale.rollouts.to_string();
-        let judge = ["features", &run, "--rollouts", &rollouts, "--ladder"];
+        let judge = self.judging(&run)?;
+        let judge: Vec<&str> = judge.iter().map(String::as_str).collect();
         self.demonstrate(&mut steps, &run)?;
         let updates = self.scale.updates.to_string();
         let learn = ["pretrain", &run, "--updates", &updates];
@@ -97,7 +103,10 @@ impl Unit<'_> {
         };
         keep("before", &steps.text("before", || self.evaluate(&run))?)?;
         if self.has(PaperTable::Prefix) {
-            let compared = ["D", "mean", "hacker"];
+            let compared = ["D", "mean", "hacker"].into_iter();
+            let compared: Vec<&str> = compared
+                .filter(|name| rollouts_of(&files, name).exists())
+                .collect();
             let text = steps.text("prefix", || {
                 prefix::judged(
                     &files,
@@ -122,7 +131,7 @@ impl Unit<'_> {
                 lengths: sums.lengths.clone(),
             })?)
         })?;
-        let mut learned = BTreeMap::new();
+        let (mut learned, mut curves) = (BTreeMap::new(), BTreeMap::new());
         for policy in &features.policies {
             if LEARNERS.contains(&policy.name.as_str()) {
                 let first = |values: &[f64]| values.iter().copied().take(JUDGED_BY).collect();
@@ -131,6 +140,8 @@ impl Unit<'_> {
                     lengths: first(&policy.sums.lengths),
                 };
                 learned.insert(policy.name.clone(), played);
+                let training = self.run.join("learned").join(&policy.name);
+                curves.insert(policy.name.clone(), thinned_curve(&training)?);
             }
         }
         if self.has(PaperTable::Ablation) {
@@ -155,12 +166,41 @@ impl Unit<'_> {
         Ok(GameResult {
             demonstrations: serde_json::from_str(&demonstrations)?,
             learned,
+            curves,
             judgements,
             ablation,
         })
     }
 
+    /// The command that plays rollouts and sums features over them.
+    fn judging(&self, run: &str) -> Result<Vec<String>> {
+        let rollouts = self.scale.rollouts.to_string();
+        let words = ["features", run, "--rollouts", &rollouts];
+        let mut words: Vec<String> = words.map(str::to_owned).to_vec();
+        let scripts = make(self.game)?.scripts().len();
+        if scripts == Script::ALL.len() {
+            words.push("--ladder".to_owned());
+        }
+        if let Some((directory, _)) = self.given {
+            for (name, folder) in given::recorded_policies(directory)? {
+                words.extend([
+                    "--policy".to_owned(),
+                    format!("{name}={}", folder.display()),
+                ]);
+            }
+        }
+        Ok(words)
+    }
+
     fn demonstrate(&self, steps: &mut Steps, run: &str) -> Result<()> {
+        if let Some((directory, identity)) = self.given {
+            let name = format!("given-{}", checksum(identity.as_bytes()));
+            steps.text(&name, || {
+                given::copy(directory, &self.run)?;
+                Ok(String::new())
+            })?;
+            return Ok(());
+        }
         let count = self.scale.demonstrator_steps.to_string();
         let rollouts = self.scale.rollouts.to_string();
         let words = [
@@ -210,6 +250,10 @@ impl Unit<'_> {
 
     /// GAIL, from ten episodes of the checkpoint that the best demonstration is of.
     fn imitate(&self, steps: &mut Steps, run: &str) -> Result<()> {
+        if self.given.is_some() {
+            // Nobody who plays like the best demonstration is there: the best ones themselves.
+            return self.learn(steps, run, "gail");
+        }
         let policy = best_checkpoint(&self.run)?.display().to_string();
         let experts = format!("{run}/experts");
         let words = [
@@ -244,7 +288,8 @@ impl Unit<'_> {
             if directory.exists() {
                 fs::remove_dir_all(&directory).with_context(|| run.clone())?;
             }
-            for folder in [&files.episodes, &files.policies, &files.rollouts] {
+            let folders = [&files.episodes, &files.policies, &files.rollouts];
+            for folder in folders.into_iter().filter(|folder| folder.exists()) {
                 copy_folder(
                     folder,
                     &directory.join(folder.file_name().unwrap_or_default()),
@@ -254,14 +299,12 @@ impl Unit<'_> {
             fs::copy(&files.preferences, &to).with_context(|| format!("{}", to.display()))?;
             Ok(String::new())
         })?;
-        let (updates, rollouts) = (
-            self.scale.updates.to_string(),
-            self.scale.rollouts.to_string(),
-        );
+        let updates = self.scale.updates.to_string();
         let words = ["pretrain", &run, "--updates", &updates, "--losses", losses];
         let begun = directory.join("pretraining");
         steps.step(&format!("pretrain-{losses}"), &words, Some(&begun))?;
-        let judge = ["features", &run, "--rollouts", &rollouts, "--ladder"];
+        let judge = self.judging(&run)?;
+        let judge: Vec<&str> = judge.iter().map(String::as_str).collect();
         steps.step(&format!("features-{losses}"), &judge, None)?;
         steps.step(&format!("sample-{losses}"), &["sample", &run], None)?;
         let judged = steps.text(&format!("judged-{losses}"), || self.evaluate(&run))?;
@@ -381,20 +424,6 @@ fn last_policy(folder: &Path) -> Result<PathBuf> {
     let last = paths.filter(|path| path.extension().is_some_and(|end| end == "safetensors"));
     last.max()
         .with_context(|| format!("{}: no policy", folder.display()))
-}
-
-fn copy_folder(from: &Path, to: &Path) -> Result<()> {
-    fs::create_dir_all(to).with_context(|| format!("{}", to.display()))?;
-    for entry in fs::read_dir(from).with_context(|| format!("{}", from.display()))? {
-        let entry = entry.with_context(|| format!("{}", from.display()))?;
-        let (source, target) = (entry.path(), to.join(entry.file_name()));
-        if source.is_dir() {
-            copy_folder(&source, &target)?;
-        } else {
-            fs::copy(&source, &target).with_context(|| format!("{}", target.display()))?;
-        }
-    }
-    Ok(())
 }
 
 /// Rank correlations as a table has them.

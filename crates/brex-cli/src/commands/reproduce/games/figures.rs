@@ -1,0 +1,120 @@
+//! Pictures of a study of games: how agents learned, and how well returns were predicted.
+
+use super::paper::paper;
+use super::result::GameResult;
+use crate::numbers;
+use crate::plot::{Chart, CurvePanel, Curves, Reading, Series};
+use anyhow::{Context, Result, bail};
+use std::fs;
+use std::path::Path;
+
+/// Points of a learning curve that are kept.
+const POINTS: usize = 40;
+
+/// A training's learning curve, thinned: steps and recent scores.
+pub(super) fn thinned_curve(training: &Path) -> Result<Vec<[f64; 2]>> {
+    let path = training.join("curve.csv");
+    let text = fs::read_to_string(&path).with_context(|| format!("{}", path.display()))?;
+    let mut lines = text.lines();
+    let heads: Vec<&str> = lines.next().unwrap_or_default().split(',').collect();
+    let place = |name: &str| heads.iter().position(|head| *head == name);
+    let (Some(steps), Some(score)) = (place("steps"), place("score")) else {
+        bail!("{}: has no columns steps and score", path.display());
+    };
+    let rows: Vec<&str> = lines.collect();
+    let every = rows.len().div_ceil(POINTS).max(1);
+    // The last row always counts.
+    let kept = rows.iter().rev().step_by(every).rev();
+    let points = kept.filter_map(|row| {
+        let cells: Vec<&str> = row.split(',').collect();
+        let cell = |at: usize| cells.get(at)?.parse::<f64>().ok();
+        Some([cell(steps)?, cell(score)?])
+    });
+    Ok(points.collect())
+}
+
+/// True scores of agents while they learned, the first seed of every game; a level for the best
+/// demonstration.
+pub(super) fn learning(games: &[String], results: &[&[&GameResult]]) -> String {
+    let panels = games.iter().zip(results).filter_map(|(game, seeds)| {
+        let first = seeds.first()?;
+        let curves = first.curves.iter().map(|(name, points)| {
+            let points = points.iter().map(|[x, y]| (*x, *y));
+            (name.clone(), points.collect())
+        });
+        Some(CurvePanel {
+            title: paper(game)
+                .map_or(game.as_str(), |paper| paper.name)
+                .to_owned(),
+            curves: curves.collect(),
+            levels: vec![("best demonstration".to_owned(), first.demonstrations.best())],
+        })
+    });
+    let figure = Curves {
+        title: "True scores of agents that learn from learned rewards".to_owned(),
+        x_name: "steps".to_owned(),
+        y_name: "score".to_owned(),
+        panels: panels.collect(),
+    };
+    figure.draw()
+}
+
+/// Predicted returns against true scores, down to the bound, a line for every seed.
+pub(super) fn predicted(game: &str, seeds: &[&GameResult]) -> Option<String> {
+    let mut series = Vec::new();
+    for (index, result) in seeds.iter().enumerate() {
+        let judged = result.judgements.get("before")?;
+        let mut readings: Vec<Reading> = judged
+            .policies
+            .iter()
+            .filter_map(|policy| {
+                Some(Reading {
+                    x: policy.true_score,
+                    y: policy.mean / policy.length,
+                    low: policy.var? / policy.length,
+                    high: policy.mean / policy.length,
+                })
+            })
+            .collect();
+        readings.sort_by(|a, b| a.x.total_cmp(&b.x));
+        let order = judged.rank_correlation.and_then(|order| order.mean);
+        let order = order.map_or_else(String::new, |value| numbers::fixed(value, 2));
+        series.push(Series {
+            name: format!("seed {index}: rank correlation of returns {order}"),
+            readings,
+        });
+    }
+    let name = paper(game).map_or(game, |paper| paper.name);
+    let figure = Chart {
+        title: format!("{name}: predicted return a step, with its bound, against the true score"),
+        x_name: "true score".to_owned(),
+        y_name: "predicted return a step".to_owned(),
+        series,
+        diagonal: None,
+    };
+    Some(figure.draw())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn curves_are_thinned_to_the_end() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut text = "update,steps,score\n".to_owned();
+        for row in 1..=100 {
+            let score = if row < 10 {
+                String::new()
+            } else {
+                (row * 2).to_string()
+            };
+            text.push_str(&format!("{row},{},{score}\n", row * 64));
+        }
+        fs::write(folder.path().join("curve.csv"), text).unwrap();
+        let points = thinned_curve(folder.path()).unwrap();
+        assert!((20..=POINTS).contains(&points.len()));
+        assert_eq!(points.last(), Some(&[6400.0, 200.0]));
+        assert!(points.iter().all(|[steps, score]| steps / 32.0 == *score));
+    }
+}
