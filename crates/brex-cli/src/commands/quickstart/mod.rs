@@ -38,7 +38,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "ENV", default_value = "pocket:breakout")]
     game: String,
     /// Steps of each of the two agents
-    #[arg(long, value_name = "N", default_value_t = 600_000)]
+    #[arg(long, value_name = "N", default_value_t = 500_000)]
     steps: u64,
     /// Updates of pre-training
     #[arg(long, value_name = "N", default_value_t = 500)]
