@@ -249,6 +249,19 @@ pub(crate) fn in_words(suspicion: &Suspicion) -> String {
             number(*worst),
             number(*best)
         ),
+        Suspicion::Outlasts {
+            length,
+            longest,
+            mean,
+            best,
+        } => format!(
+            "it outlasts every good demonstration ({} steps against {}) and gets more than any ({} \
+             against {}): it may gain by lasting and not by playing",
+            numbers::trimmed(*length, 4),
+            numbers::trimmed(*longest, 4),
+            number(*mean),
+            number(*best)
+        ),
         Suspicion::Unseen { share, most } => format!(
             "it does what no demonstration shows: {} of its features lie outside what they cover \
              (at most {} of a demonstration lie outside the others)",
@@ -264,6 +277,7 @@ pub(crate) fn in_short(suspicion: &Suspicion) -> &'static str {
         Suspicion::Uncertain { .. } => "uncertain",
         Suspicion::Long { .. } => "long",
         Suspicion::Beyond { .. } => "beyond",
+        Suspicion::Outlasts { .. } => "outlasts",
         Suspicion::Unseen { .. } => "unseen",
     }
 }

@@ -119,10 +119,10 @@ fn demonstrations_that_exist_are_taken() {
     };
     let (before, after) = (judged("first"), judged("second"));
     let find = |judged: &Value, name: &str| {
-        let policies = judged.as_array().unwrap().iter();
+        let mut policies = judged.as_array().unwrap().iter();
         policies
-            .cloned()
             .find(|policy| policy["policy"] == name)
+            .cloned()
             .unwrap()
     };
     for policy in ["A", "B", "D", "No-Op", "mean"] {

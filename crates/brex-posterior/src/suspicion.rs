@@ -8,6 +8,9 @@ use brex_core::{Draws, FeatureTable, Matrix, Policy};
 /// A share of unseen features this much greater than any demonstration's is worth a look.
 const UNSEEN_FACTOR: f64 = 1.5;
 
+/// So is one that lasts this much longer than any good demonstration.
+const OUTLASTING_FACTOR: f64 = 1.5;
+
 /// Why a policy may look better than it is.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Suspicion {
@@ -42,6 +45,18 @@ pub enum Suspicion {
         /// The least.
         worst: f64,
     },
+    /// Its mean return is above every demonstration's, and it is much longer than the longest of the
+    /// better half of them: it may gain by lasting.
+    Outlasts {
+        /// Its mean length.
+        length: f64,
+        /// The length of the longest good demonstration.
+        longest: f64,
+        /// Its mean return.
+        mean: f64,
+        /// The greatest mean return of a demonstration.
+        best: f64,
+    },
     /// Its features lie further outside what demonstrations cover than any demonstration lies
     /// outside the others.
     Unseen {
@@ -74,6 +89,7 @@ pub fn suspicions(
         rates[rates.len() / 2]
     });
     let longest = lengths.and_then(|lengths| lengths.iter().copied().max_by(f64::total_cmp));
+    let longest_good = lengths.map(|lengths| longest_of_better_half(&returns, lengths));
     let most = most_unseen(phi)?;
     let everything = Span::new(phi, None)?;
     let judged = evaluation.policies.iter().zip(policies);
@@ -95,6 +111,21 @@ pub fn suspicions(
             let mean = judged.mean;
             found.push(Suspicion::Beyond { mean, best, worst });
         }
+        if let (Some(length), Some(longest)) = (judged.mean_length, longest_good)
+            && judged.mean > best
+            && length > OUTLASTING_FACTOR * longest
+            && !found
+                .iter()
+                .any(|one| matches!(one, Suspicion::Long { .. }))
+        {
+            let mean = judged.mean;
+            found.push(Suspicion::Outlasts {
+                length,
+                longest,
+                mean,
+                best,
+            });
+        }
         let share = everything.outside(&policy.expected_features());
         if share > UNSEEN_FACTOR * most {
             found.push(Suspicion::Unseen { share, most });
@@ -102,6 +133,16 @@ pub fn suspicions(
         found
     });
     Ok(all.collect())
+}
+
+/// The length of the longest demonstration of the better half. A long one that is ranked low, as
+/// No-Op's may be, does not vouch for long lives.
+fn longest_of_better_half(returns: &[f64], lengths: &[f64]) -> f64 {
+    let mut sorted = returns.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let middle = sorted[sorted.len() / 2];
+    let better = returns.iter().zip(lengths).filter(|(r, _)| **r >= middle);
+    better.map(|(_, length)| *length).fold(0.0, f64::max)
 }
 
 /// The policy with the highest bound among those whose mean this one's exceeds.
@@ -249,6 +290,26 @@ mod tests {
             panic!("{found:?}");
         };
         assert!((mean - 12.0).abs() < 0.1 && (best - 6.0).abs() < 0.1 && (worst - 1.0).abs() < 0.1);
+    }
+
+    #[test]
+    fn gains_by_lasting_are_found() {
+        let found = judged(&[
+            ("lasts", [9.0, 1.0, 0.0], 31.0),
+            ("plays", [9.0, 1.0, 0.0], 29.0),
+            ("worse", [5.0, 1.0, 0.0], 31.0),
+        ]);
+        let outlasts = |found: &[Suspicion]| {
+            let mut found = found.iter();
+            found.any(|one| matches!(one, Suspicion::Outlasts { longest, .. } if *longest == 20.0))
+        };
+        assert!(outlasts(&found[0]));
+        assert!(!outlasts(&found[1]) && !outlasts(&found[2]));
+        // The longest one of all is ranked low.
+        assert_eq!(
+            longest_of_better_half(&[1.0, 3.0, 6.0], &[900.0, 15.0, 20.0]),
+            20.0
+        );
     }
 
     #[test]
