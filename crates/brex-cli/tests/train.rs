@@ -189,7 +189,7 @@ fn a_policy_plays_from_its_file() {
     );
     refused(
         "rollout pocket:enduro --policy best",
-        "or a .safetensors file",
+        "a .safetensors file",
     );
 }
 
