@@ -187,10 +187,7 @@ fn a_policy_plays_from_its_file() {
         "rollout pocket:enduro --policy gone.safetensors",
         "gone.safetensors: cannot read",
     );
-    refused(
-        "rollout pocket:enduro --policy best",
-        "a .safetensors file",
-    );
+    refused("rollout pocket:enduro --policy best", "a .safetensors file");
 }
 
 #[test]
