@@ -35,4 +35,4 @@ def test_safetensors_reads_the_policy(training):
         assert '"environment":"pocket:breakout"' in file.metadata()["brex"]
         shapes = {name: file.get_tensor(name).shape for name in file.keys()}
     assert shapes["convolutions.0.weight"] == (16, 4, 4, 4)
-    assert shapes["policy.weight"] == (128, 4)
+    assert shapes["policy.weight"] == (256, 4)

@@ -7,11 +7,12 @@ use crate::checksum::Checksum;
 use crate::config::MADE_BY;
 use crate::exit::BadInput;
 use crate::input::Inputs;
+use crate::run_files::write_text;
 use anyhow::{Context, Result};
 use brex_posterior::{Problem, Sampled};
 use brex_store::{
-    AtomicDir, LogLikelihood, PosteriorFile, StatArray, StoreError, read_posterior, read_state,
-    write_atomic, write_posterior, write_state,
+    AtomicDir, LogLikelihood, PosteriorFile, StatArray, read_posterior, read_state,
+    write_posterior, write_state,
 };
 use rayon::prelude::*;
 use serde_json::{Map, Value};
@@ -120,10 +121,6 @@ mod names {
     pub(super) const ACCEPTANCE: &str = "acceptance_rate";
     pub(super) const DIVERGING: &str = "diverging";
     pub(super) const LOG_LIKELIHOOD: &str = "log_likelihood";
-}
-
-fn write_text(path: &Path, text: &str) -> Result<(), StoreError> {
-    write_atomic(path, false, |writer| writer.write_all(text.as_bytes()))
 }
 
 /// The settings as a file that `--config` takes.

@@ -1,5 +1,6 @@
 //! Where things are in a run directory.
 
+use brex_store::{StoreError, write_atomic};
 use std::path::{Path, PathBuf};
 
 /// The files of a run.
@@ -40,6 +41,11 @@ impl RunFiles {
             report: directory.join("report.html"),
         }
     }
+}
+
+/// Writes a text as a whole file, in place of what was there.
+pub(crate) fn write_text(path: &Path, text: &str) -> Result<(), StoreError> {
+    write_atomic(path, true, |writer| writer.write_all(text.as_bytes()))
 }
 
 /// Where the episodes of a policy are kept. Not every system has folders with a colon in their names.

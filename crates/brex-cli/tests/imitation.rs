@@ -7,8 +7,6 @@ mod common;
 use common::{Sandbox, files_below};
 use serde_json::Value;
 use std::collections::BTreeMap;
-use std::process::Stdio;
-use std::time::{Duration, Instant};
 
 const PPO: &str = "--environments 8 --horizon 16";
 /// Three levels of noise.
@@ -55,18 +53,12 @@ fn an_imitation_that_was_killed_ends_as_if_nothing_had_been() {
         .brex(&format!("{words} --out whole --threads 1"))
         .expect(0);
     let whole = left(&sandbox, "whole");
-    let mut child = sandbox.command(&format!("{words} --out cut"));
-    let mut child = child.stdout(Stdio::null()).spawn().unwrap();
-    let clock = Instant::now();
     let rows = || {
         let text = std::fs::read_to_string(sandbox.path("cut/curve.csv"));
         text.map_or(0, |text| text.lines().count())
     };
-    while rows() < 8 && clock.elapsed() < Duration::from_secs(60) {
-        std::thread::sleep(Duration::from_millis(2));
-    }
-    child.kill().unwrap();
-    child.wait().unwrap();
+    let command = sandbox.command(&format!("{words} --out cut"));
+    common::killed_when(command, || rows() >= 8);
     assert!((8..60).contains(&rows()), "killed in the midst: {}", rows());
     let resume = "train pocket:breakout --out cut --resume --quiet";
     for (flags, part) in [

@@ -7,7 +7,6 @@ mod common;
 
 use common::Sandbox;
 use serde_json::Value;
-use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 /// Too little to learn anything, but every step is done.
@@ -46,14 +45,8 @@ fn killed_at_any_step_the_study_ends_with_the_same_bytes() {
     let steps = done(&sandbox, "whole");
     assert!(steps > 25, "{steps}");
     for stop in [1, steps / 3, 2 * steps / 3] {
-        let mut child = sandbox.command(&format!("{words} --out cut"));
-        let mut child = child.stdout(Stdio::null()).spawn().unwrap();
-        let clock = Instant::now();
-        while done(&sandbox, "cut") < stop && clock.elapsed() < Duration::from_secs(120) {
-            std::thread::sleep(Duration::from_millis(2));
-        }
-        child.kill().unwrap();
-        child.wait().unwrap();
+        let command = sandbox.command(&format!("{words} --out cut"));
+        common::killed_when(command, || done(&sandbox, "cut") >= stop);
         assert!(
             (stop..steps).contains(&done(&sandbox, "cut")),
             "in the midst"

@@ -4,8 +4,6 @@ mod common;
 
 use common::Sandbox;
 use std::collections::BTreeMap;
-use std::process::Stdio;
-use std::time::{Duration, Instant};
 
 /// Ten updates of 128 steps.
 const SMALL: &str = "train pocket:breakout --steps 1280 --environments 8 --horizon 16 --quiet";
@@ -81,18 +79,12 @@ fn killed_and_taken_up_again_it_ends_as_if_nothing_had_been() {
     let words = SMALL.replace("--steps 1280", "--steps 12800 --save-every 0");
     sandbox.brex(&format!("{words} --out whole")).expect(0);
     let whole = left(&sandbox, "whole");
-    let mut child = sandbox.command(&format!("{words} --out cut"));
-    let mut child = child.stdout(Stdio::null()).spawn().unwrap();
-    let clock = Instant::now();
     let rows = || {
         let text = std::fs::read_to_string(sandbox.path("cut/curve.csv"));
         text.map_or(0, |text| text.lines().count())
     };
-    while rows() < 8 && clock.elapsed() < Duration::from_secs(60) {
-        std::thread::sleep(Duration::from_millis(2));
-    }
-    child.kill().unwrap();
-    child.wait().unwrap();
+    let command = sandbox.command(&format!("{words} --out cut"));
+    common::killed_when(command, || rows() >= 8);
     assert!(
         (8..100).contains(&rows()),
         "killed in the midst of it: {}",

@@ -66,26 +66,21 @@ impl CloneConfig {
 
     /// Whether one can learn with these settings.
     pub fn check(&self) -> Result<(), ConfigError> {
-        let wrong = |field: &'static str, found: String, expected: &'static str| {
-            Err(ConfigError {
-                field,
-                found,
-                expected,
-            })
-        };
         if self.updates == 0 || self.between_looks == 0 {
-            return wrong("updates", "0".to_owned(), "at least 1");
+            return ConfigError::refuse("updates", &0, "at least 1");
         }
         if !(1..=65_536).contains(&self.batch) {
-            return wrong("batch", self.batch.to_string(), "1 to 65536");
+            return ConfigError::refuse("batch", &self.batch, "1 to 65536");
         }
         if !(self.learning_rate.is_finite() && self.learning_rate > 0.0) {
-            let found = self.learning_rate.to_string();
-            return wrong("learning_rate", found, "a finite number above 0");
+            return ConfigError::refuse(
+                "learning_rate",
+                &self.learning_rate,
+                "a finite number above 0",
+            );
         }
         if !(self.held_out > 0.0 && self.held_out <= 0.5) {
-            let found = self.held_out.to_string();
-            return wrong("held_out", found, "above 0, at most 0.5");
+            return ConfigError::refuse("held_out", &self.held_out, "above 0, at most 0.5");
         }
         Ok(())
     }

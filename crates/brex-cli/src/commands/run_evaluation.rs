@@ -12,7 +12,7 @@ use crate::honesty::{
 };
 use crate::numbers;
 use crate::report::{self, Judged};
-use crate::run_files::RunFiles;
+use crate::run_files::{RunFiles, write_text};
 use crate::table::{Align, Table};
 use crate::terminal::{Style, json_text, printable};
 use anyhow::{Context, Result};
@@ -20,7 +20,6 @@ use brex_envs::make;
 use brex_posterior::{EvaluateOptions, Evaluation, Suspicion, evaluate, suspicions};
 use brex_store::{
     EpisodeSums, RunFeatures, read_features, read_posterior, read_preferences, read_run_features,
-    write_atomic,
 };
 use serde::Serialize;
 use std::path::Path;
@@ -108,7 +107,7 @@ impl RunEvaluation {
         let text = json_text(&judged.json())?;
         let picture = judged.report().figure().draw();
         for (path, content) in [(&files.evaluation, &text), (&files.returns, &picture)] {
-            write_atomic(path, true, |writer| writer.write_all(content.as_bytes()))?;
+            write_text(path, content)?;
         }
         Ok(judged)
     }

@@ -3,8 +3,9 @@
 
 use super::configuration::{CONFIGURATION, parsed, read_configuration, same_configuration};
 use super::lines::{Finished, UNITS, read_lines, text_of};
-use super::{Results, Study, read_error, write_error, write_text};
+use super::{Results, Study, read_error, write_error};
 use crate::exit::{BadInput, Outcome};
+use crate::run_files::write_text;
 use crate::terminal::json_text;
 use anyhow::{Context, Result};
 use brex_store::AtomicDir;

@@ -20,7 +20,7 @@ pub(crate) use run::{Ended, run_units};
 
 use crate::exit::Outcome;
 use anyhow::{Result, bail};
-use brex_store::{StoreError, write_atomic};
+use brex_store::StoreError;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
@@ -89,10 +89,6 @@ pub(crate) struct Results {
     pub(crate) text: String,
     /// For programs.
     pub(crate) json: String,
-}
-
-fn write_text(path: &Path, text: &str) -> Result<(), StoreError> {
-    write_atomic(path, true, |writer| writer.write_all(text.as_bytes()))
 }
 
 fn read_error(path: &Path) -> impl Fn(io::Error) -> StoreError + '_ {

@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
 
 /// A temporary directory that commands run in.
 pub(crate) struct Sandbox {
@@ -62,6 +63,19 @@ impl Sandbox {
     pub(crate) fn files(&self) -> BTreeMap<String, Vec<u8>> {
         files_below(self.home.path())
     }
+}
+
+/// Starts a command, and kills it as soon as it has got so far. Fails if it never does.
+#[track_caller]
+pub(crate) fn killed_when(mut command: Command, so_far: impl Fn() -> bool) {
+    let mut child = command.stdout(Stdio::null()).spawn().unwrap();
+    let clock = Instant::now();
+    while !so_far() {
+        assert!(clock.elapsed() < Duration::from_secs(120), "too slow");
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
 }
 
 /// What is in a study's folder, without what is hidden.

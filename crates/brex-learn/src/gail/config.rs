@@ -86,25 +86,20 @@ impl GailConfig {
 
     /// Whether one can learn with these settings.
     pub fn check(&self) -> Result<(), ConfigError> {
-        let wrong = |field: &'static str, found: String, expected: &'static str| {
-            Err(ConfigError {
-                field,
-                found,
-                expected,
-            })
-        };
         if !(self.learning_rate.is_finite() && self.learning_rate > 0.0) {
-            let found = self.learning_rate.to_string();
-            return wrong("discriminator_rate", found, "a finite number above 0");
+            return ConfigError::refuse(
+                "discriminator_rate",
+                &self.learning_rate,
+                "a finite number above 0",
+            );
         }
         if !(1..=4096).contains(&self.parts) {
-            return wrong("discriminator_parts", self.parts.to_string(), "1 to 4096");
+            return ConfigError::refuse("discriminator_parts", &self.parts, "1 to 4096");
         }
         if !(self.entropy.is_finite() && self.entropy >= 0.0) {
-            let found = self.entropy.to_string();
-            return wrong(
+            return ConfigError::refuse(
                 "discriminator_entropy",
-                found,
+                &self.entropy,
                 "a finite number of at least 0",
             );
         }

@@ -64,6 +64,21 @@ pub struct ConfigError {
     pub expected: &'static str,
 }
 
+impl ConfigError {
+    /// A setting, what it is and what it may be, as what a check ends with.
+    pub(crate) fn refuse(
+        field: &'static str,
+        found: &dyn ToString,
+        expected: &'static str,
+    ) -> Result<(), Self> {
+        Err(Self {
+            field,
+            found: found.to_string(),
+            expected,
+        })
+    }
+}
+
 impl PpoConfig {
     /// The defaults for an environment: those of the paper's agents for Atari, quicker ones for the
     /// pocket games.
@@ -123,22 +138,15 @@ impl PpoConfig {
         ];
         for (field, found, most) in counts {
             if !(1..=most).contains(&found) {
-                return Err(ConfigError {
-                    field,
-                    found: found.to_string(),
-                    expected: match field {
-                        "minibatches" => "at least 1 and at most environments x horizon",
-                        _ => "a count of at least 1, within reason",
-                    },
-                });
+                let expected = match field {
+                    "minibatches" => "at least 1 and at most environments x horizon",
+                    _ => "a count of at least 1, within reason",
+                };
+                return ConfigError::refuse(field, &found, expected);
             }
         }
         if self.steps == 0 {
-            return Err(ConfigError {
-                field: "steps",
-                found: "0".to_owned(),
-                expected: "at least 1",
-            });
+            return ConfigError::refuse("steps", &0, "at least 1");
         }
         let numbers = [
             ("learning_rate", self.learning_rate, f64::MAX),
@@ -151,15 +159,12 @@ impl PpoConfig {
         ];
         for (field, found, most) in numbers {
             if !(0.0..=most).contains(&found) {
-                return Err(ConfigError {
-                    field,
-                    found: found.to_string(),
-                    expected: if most == 1.0 {
-                        "a number from 0 to 1"
-                    } else {
-                        "a number of at least 0"
-                    },
-                });
+                let expected = if most == 1.0 {
+                    "a number from 0 to 1"
+                } else {
+                    "a number of at least 0"
+                };
+                return ConfigError::refuse(field, &found, expected);
             }
         }
         Ok(())

@@ -192,28 +192,24 @@ impl PretrainConfig {
 
     /// Whether one can learn with these settings.
     pub fn check(&self) -> Result<(), ConfigError> {
-        let wrong = |field: &'static str, found: String, expected: &'static str| {
-            Err(ConfigError {
-                field,
-                found,
-                expected,
-            })
-        };
         if self.updates == 0 {
-            return wrong("updates", "0".to_owned(), "at least 1");
+            return ConfigError::refuse("updates", &0, "at least 1");
         }
         for (field, found, most) in [
             ("pairs", self.pairs, 4096),
             ("features", self.features, 4096),
         ] {
             if !(1..=most).contains(&found) {
-                return wrong(field, found.to_string(), "1 to 4096");
+                return ConfigError::refuse(field, &found, "1 to 4096");
             }
         }
         let positive = self.learning_rate.is_finite() && self.learning_rate > 0.0;
         if !positive {
-            let found = self.learning_rate.to_string();
-            return wrong("learning_rate", found, "a finite number above 0");
+            return ConfigError::refuse(
+                "learning_rate",
+                &self.learning_rate,
+                "a finite number above 0",
+            );
         }
         let weights = self.losses.named();
         let mut numbers = weights.iter().map(|(name, weight)| (*name, *weight));
@@ -223,30 +219,34 @@ impl PretrainConfig {
             .chain([decay])
             .find(|(_, number)| !(number.is_finite() && *number >= 0.0))
         {
-            return wrong(field, found.to_string(), "a finite number of at least 0");
+            return ConfigError::refuse(field, &found, "a finite number of at least 0");
         }
         if weights.iter().all(|(_, weight)| *weight == 0.0) {
-            return wrong("losses", "all 0".to_owned(), "at least one that counts");
+            return ConfigError::refuse("losses", &"all 0", "at least one that counts");
         }
         if !(0.0..=0.5).contains(&self.held_out) {
-            return wrong("held_out", self.held_out.to_string(), "0 to 0.5");
+            return ConfigError::refuse("held_out", &self.held_out, "0 to 0.5");
         }
         if let Some(share) = self.dropout
             && !(0.0..1.0).contains(&share)
         {
-            return wrong("dropout", share.to_string(), "at least 0 and below 1");
+            return ConfigError::refuse("dropout", &share, "at least 0 and below 1");
         }
         if self.sampling == (Sampling::Thinned { step: 0 }) {
-            return wrong("snippets", "every 0th frame".to_owned(), "at least 1");
+            return ConfigError::refuse("snippets", &"every 0th frame", "at least 1");
         }
         if self.redrawn == Some(0) {
-            return wrong("redrawn", "0".to_owned(), "at least 1");
+            return ConfigError::refuse("redrawn", &0, "at least 1");
         }
         if let Sampling::Snippets { shortest, longest } = self.sampling
             && !(2 <= shortest && shortest <= longest)
         {
             let found = format!("{shortest} to {longest}");
-            return wrong("snippets", found, "at least 2 frames, the shortest first");
+            return ConfigError::refuse(
+                "snippets",
+                &found,
+                "at least 2 frames, the shortest first",
+            );
         }
         Ok(())
     }

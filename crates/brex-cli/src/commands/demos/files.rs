@@ -1,12 +1,13 @@
 //! What `brex demos` leaves: episodes, preferences, policies, and a table of all of them.
 
 use crate::numbers;
+use crate::run_files::write_text;
 use crate::table::Table;
 use crate::terminal::Style;
 use anyhow::{Context, Result};
 use brex_core::Episode;
 use brex_learn::PolicyFile;
-use brex_store::{StoreError, write_atomic, write_episode};
+use brex_store::{write_atomic, write_episode};
 use serde_json::{Value, json};
 use std::path::Path;
 
@@ -174,8 +175,4 @@ impl Results {
             )
         })
     }
-}
-
-pub(super) fn write_text(path: &Path, text: &str) -> Result<(), StoreError> {
-    write_atomic(path, true, |writer| writer.write_all(text.as_bytes()))
 }

@@ -18,6 +18,7 @@ use crate::exit::{BadInput, Outcome};
 use crate::interrupt;
 use crate::player::read_agent;
 use crate::progress::Progress;
+use crate::run_files::write_text;
 use crate::terminal::{Style, json_text, print, say};
 use anyhow::{Result, bail};
 use brex_core::Episode;
@@ -118,7 +119,7 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Outcome> {
     } else {
         let out = AtomicDir::create(arguments.directory(), arguments.force)?;
         let again = run_file("demos", name, common.seed, &config)?;
-        files::write_text(&out.path().join("run.toml"), &again)?;
+        write_text(&out.path().join("run.toml"), &again)?;
         out.commit()?;
     }
     let checkpoints = match &arguments.from {

@@ -3,11 +3,11 @@
 use super::levels::Level;
 use super::results::Results;
 use crate::exit::BadInput;
-use crate::run_files::RunFiles;
+use crate::run_files::{RunFiles, write_text};
 use anyhow::{Context, Result};
 use brex_core::Episode;
 use brex_learn::{Cloner, PolicyFile};
-use brex_store::{StoreError, read_episode, write_atomic, write_episode};
+use brex_store::{read_episode, write_atomic, write_episode};
 use serde::{Deserialize, Serialize};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -133,8 +133,4 @@ impl DrexFiles {
         write_text(&self.inside(TABLE), &table)?;
         Ok(write_text(&self.run.preferences, &results.lines())?)
     }
-}
-
-fn write_text(path: &Path, text: &str) -> Result<(), StoreError> {
-    write_atomic(path, true, |writer| writer.write_all(text.as_bytes()))
 }

@@ -35,7 +35,7 @@ const TABLES: &str = "tables.md";
 const REPORT: &str = "report.html";
 const LEARNING: &str = "learning.svg";
 
-/// Bayesian REX and its rivals on games: the paper's tables 1 to 5 and those of its appendix
+/// Bayesian REX and its rivals on games: the paper's tables
 ///
 /// For every game and seed: demonstrations, pre-training, the posterior, agents that learn from the
 /// mean and the MAP reward, T-REX, GAIL, a T-REX ensemble, MC dropout. Every step is kept in

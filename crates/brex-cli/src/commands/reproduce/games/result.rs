@@ -1,5 +1,6 @@
 //! What one game with one seed comes to: numbers that all tables are made from.
 
+use brex_store::EpisodeSums;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -70,6 +71,15 @@ pub(crate) struct GameResult {
 }
 
 impl Played {
+    /// The first so many episodes.
+    pub(super) fn of(sums: &EpisodeSums, count: usize) -> Self {
+        let first = |values: &[f64]| values.iter().copied().take(count).collect();
+        Self {
+            scores: first(&sums.scores),
+            lengths: first(&sums.lengths),
+        }
+    }
+
     pub(super) fn best(&self) -> f64 {
         self.scores
             .iter()

@@ -7,9 +7,9 @@ use crate::checksum::checksum;
 use crate::commands::steps::run_step;
 use crate::exit::Outcome;
 use crate::interrupt;
+use crate::run_files::write_text;
 use crate::terminal::{say, without_printing};
 use anyhow::{Context, Result, bail};
-use brex_store::write_atomic;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -82,7 +82,7 @@ impl Steps {
             return Ok(text);
         }
         let text = make()?;
-        write_atomic(&kept, true, |writer| writer.write_all(text.as_bytes()))?;
+        write_text(&kept, &text)?;
         self.write(&done)?;
         Ok(text)
     }
@@ -101,8 +101,7 @@ impl Steps {
     }
 
     fn write(&self, path: &Path) -> Result<()> {
-        let chain = self.chain.as_bytes();
-        Ok(write_atomic(path, true, |writer| writer.write_all(chain))?)
+        Ok(write_text(path, &self.chain)?)
     }
 }
 

@@ -126,20 +126,12 @@ impl Unit<'_> {
         let features = read_run_features(&files.features)?;
         let demonstrations = steps.text("demonstrations", || {
             let sums = &features.episodes;
-            Ok(json_text(&Played {
-                scores: sums.scores.clone(),
-                lengths: sums.lengths.clone(),
-            })?)
+            Ok(json_text(&Played::of(sums, sums.scores.len()))?)
         })?;
         let (mut learned, mut curves) = (BTreeMap::new(), BTreeMap::new());
         for policy in &features.policies {
             if LEARNERS.contains(&policy.name.as_str()) {
-                let first = |values: &[f64]| values.iter().copied().take(JUDGED_BY).collect();
-                let played = Played {
-                    scores: first(&policy.sums.scores),
-                    lengths: first(&policy.sums.lengths),
-                };
-                learned.insert(policy.name.clone(), played);
+                learned.insert(policy.name.clone(), Played::of(&policy.sums, JUDGED_BY));
                 let training = self.run.join("learned").join(&policy.name);
                 curves.insert(policy.name.clone(), thinned_curve(&training)?);
             }
@@ -317,14 +309,10 @@ impl Unit<'_> {
             .iter()
             .find(|policy| policy.name == "mean");
         let sums = mean.map(|policy| &policy.sums);
-        let first = |values: &[f64]| values.iter().copied().take(JUDGED_BY).collect();
         Ok(Ablated {
             held_out_accuracy: held_out(&directory)?,
             order: judged.rank_correlation.unwrap_or_default(),
-            played: sums.map_or_else(Played::default, |sums| Played {
-                scores: first(&sums.scores),
-                lengths: first(&sums.lengths),
-            }),
+            played: sums.map_or_else(Played::default, |sums| Played::of(sums, JUDGED_BY)),
         })
     }
 
