@@ -91,7 +91,7 @@ pub fn suspicions(
     let longest = lengths.and_then(|lengths| lengths.iter().copied().max_by(f64::total_cmp));
     let longest_good = lengths.map(|lengths| longest_of_better_half(&returns, lengths));
     let most = most_unseen(phi)?;
-    let everything = Span::new(phi, None)?;
+    let everything = Span::new(phi, &[])?;
     let judged = evaluation.policies.iter().zip(policies);
     let all = judged.map(|(judged, policy)| {
         let mut found: Vec<Suspicion> = uncertain(judged, evaluation).into_iter().collect();
@@ -159,11 +159,15 @@ fn uncertain(judged: &PolicyEvaluation, evaluation: &Evaluation) -> Option<Suspi
     })
 }
 
-/// The greatest share of a demonstration that no mixture of the others gives.
+/// The greatest share of a demonstration that no mixture of the others gives. One more is left out:
+/// where features are centred on the demonstrations, these add up to nothing, and each would by that
+/// alone be a mixture of all others.
 fn most_unseen(phi: &Matrix) -> Result<f64, DecompositionError> {
+    let rows = phi.rows();
     let mut most = 0.0_f64;
-    for row in 0..phi.rows() {
-        most = most.max(Span::new(phi, Some(row))?.outside(phi.row(row)));
+    for row in 0..rows {
+        let others = Span::new(phi, &[row, (row + 1) % rows])?;
+        most = most.max(others.outside(phi.row(row)));
     }
     Ok(most)
 }
@@ -174,9 +178,9 @@ struct Span {
 }
 
 impl Span {
-    fn new(phi: &Matrix, without: Option<usize>) -> Result<Self, DecompositionError> {
+    fn new(phi: &Matrix, without: &[usize]) -> Result<Self, DecompositionError> {
         let rows: Vec<usize> = (0..phi.rows())
-            .filter(|row| Some(*row) != without)
+            .filter(|row| !without.contains(row))
             .collect();
         if rows.is_empty() {
             let directions = Vec::new();
@@ -241,6 +245,15 @@ mod tests {
     #[test]
     fn a_policy_like_the_demonstrations_is_not_suspicious() {
         assert_eq!(judged(&[("plain", [5.0, 1.0, 0.0], 18.0)]), [vec![]]);
+    }
+
+    #[test]
+    fn demonstrations_that_add_up_to_nothing_are_not_taken_for_mixtures_of_each_other() {
+        let rows = vec![
+            1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, -1.0, -1.0, -1.0,
+        ];
+        let centred = Matrix::new(4, 3, rows).unwrap();
+        assert!(most_unseen(&centred).unwrap() > 0.5);
     }
 
     #[test]
