@@ -4,6 +4,7 @@
 use super::sampling_report::{SampleReport, SummaryInputs};
 use crate::args::Common;
 use crate::exit::{BadInput, Outcome};
+use crate::honesty::policies_of;
 use crate::input::{InputFiles, ModelFlags, positive, probability};
 use crate::interrupt;
 use crate::progress::Progress;
@@ -15,7 +16,7 @@ use brex_core::Policy;
 use brex_posterior::{
     EllipticalSlice, Hmc, Length, Prior, Problem, RandomWalk, SampleOptions, Sampler, Stage, sample,
 };
-use brex_store::{AtomicDir, read_policies};
+use brex_store::{AtomicDir, read_policies, read_run_features};
 use serde_json::{Map, json};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -42,7 +43,8 @@ pub(crate) struct Arguments {
     pub(crate) model: ModelFlags,
     #[command(flatten)]
     pub(crate) sampling: SamplingFlags,
-    /// Policies whose returns have to converge too (as for `brex evaluate`)
+    /// Policies whose returns have to converge too (as for `brex evaluate`); of a run directory, those
+    /// of its features
     #[arg(long, value_name = "FILE")]
     pub(crate) policies: Option<PathBuf>,
     /// Keep the log likelihood of every preference under every draw
@@ -163,7 +165,7 @@ pub(crate) fn execute(arguments: &Arguments, common: &Common) -> Result<SampleRe
     let features = inputs.features.matrix();
     let policies = match &arguments.policies {
         Some(path) => policies_for(path, features.cols())?,
-        None => Vec::new(),
+        None => policies_of_run(&arguments.files)?,
     };
     let prior = arguments.model.prior(&inputs)?;
     let beta = arguments.model.beta;
@@ -260,6 +262,18 @@ pub(crate) fn execute(arguments: &Arguments, common: &Common) -> Result<SampleRe
         warn("interrupted: what was drawn until then is kept");
     }
     Ok(report)
+}
+
+/// Those of a run directory, whose bounds will be asked for.
+fn policies_of_run(files: &InputFiles) -> Result<Vec<Policy>> {
+    if files.run.is_none() {
+        return Ok(Vec::new());
+    }
+    match read_run_features(files.features()) {
+        Ok(run) => policies_of(&run, false),
+        // Features may come from elsewhere.
+        Err(_) => Ok(Vec::new()),
+    }
 }
 
 /// The policies whose returns have to converge too.
