@@ -152,6 +152,12 @@ pub trait Environment: Send {
     /// episode is running.
     fn scripted(&self, script: Script, random: &mut GameRandom) -> Option<usize>;
 
+    /// What has to be done for play to go on, if the game waits for the player and nothing but
+    /// waiting happens until then (the ball lies on the paddle).
+    fn serve(&self) -> Option<usize> {
+        None
+    }
+
     /// The scripts that it has.
     fn scripts(&self) -> &'static [Script] {
         &Script::ALL

@@ -31,6 +31,7 @@ mod pocket;
 mod random;
 mod recording;
 mod script;
+mod served;
 mod vector;
 
 pub use animation::{FilmError, encode_gif, encode_mp4, encode_png, ffmpeg_version};
@@ -44,6 +45,7 @@ pub use pocket::{pocket_game, pocket_names};
 pub use random::{GameRandom, game_random};
 pub use recording::{Recorder, ReplayError, record, replay};
 pub use script::{Mixture, Script};
+pub use served::Served;
 pub use vector::{EndedEpisode, Standing, VectorEnv, VectorStep};
 
 /// The names of all environments.

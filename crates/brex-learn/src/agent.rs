@@ -13,6 +13,7 @@ pub struct Agent {
     network: PolicyNetwork,
     shape: PolicyShape,
     device: Device,
+    serves: bool,
 }
 
 /// What an agent chose, for each of several observations.
@@ -32,12 +33,23 @@ impl Agent {
             network,
             shape,
             device,
+            serves: false,
         }
+    }
+
+    /// The same agent, for whom play is begun where the game waits, or not.
+    pub(crate) fn serving(self, serves: bool) -> Self {
+        Self { serves, ..self }
     }
 
     /// The shape of its network.
     pub fn shape(&self) -> &PolicyShape {
         &self.shape
+    }
+
+    /// Whether play is begun for it where the game waits.
+    pub fn serves(&self) -> bool {
+        self.serves
     }
 
     /// Logits, row by row, and values.

@@ -286,6 +286,7 @@ impl Cloner {
         let (network, check) = &self.best;
         let spec = self.steps.spec();
         PolicyFile {
+            serve: false,
             environment: spec.name.to_owned(),
             version: spec.version,
             seed: self.seed,

@@ -3,6 +3,7 @@
 use crate::networks::{Encoder, EncoderShape};
 use crate::observations::observation_tensor;
 use crate::parameters::values_of;
+use crate::ppo::reward::split;
 use crate::ppo::{PlayedSteps, RewardFunction};
 use crate::pretrain::SeenEpisode;
 use brex_core::Episode;
@@ -210,6 +211,21 @@ impl LearnedReward {
             squash,
         }
     }
+
+    fn of_each(&self, masked: &[&[u8]]) -> Vec<f32> {
+        let features = self.phi.features(masked);
+        let rows = features.chunks_exact(self.weights.len());
+        let values = rows.map(|row| {
+            let pairs = row.iter().zip(&self.weights);
+            let value = pairs.map(|(f, w)| f64::from(*f) * w).sum::<f64>() + self.bias;
+            let value = match self.squash {
+                Squash::Nothing => value,
+                Squash::Sigmoid => 1.0 / (1.0 + (-value).exp()),
+            };
+            value as f32
+        });
+        values.collect()
+    }
 }
 
 /// The average of several rewards, as an ensemble gives it.
@@ -227,36 +243,36 @@ impl AverageReward {
         assert!(!rewards.is_empty(), "at least one reward");
         Self { rewards }
     }
+
+    fn of_each(&self, masked: &[&[u8]]) -> Vec<f32> {
+        let mut sums = vec![0.0; masked.len()];
+        for reward in &self.rewards {
+            for (sum, value) in sums.iter_mut().zip(reward.of_each(masked)) {
+                *sum += f64::from(value);
+            }
+        }
+        let count = self.rewards.len() as f64;
+        sums.into_iter().map(|sum| (sum / count) as f32).collect()
+    }
 }
 
 impl RewardFunction for AverageReward {
     fn score(&mut self, played: &PlayedSteps<'_>, rewards: &mut [f32]) {
-        let (mut one, mut sums) = (vec![0.0; rewards.len()], vec![0.0; rewards.len()]);
-        for reward in &mut self.rewards {
-            reward.score(played, &mut one);
-            for (sum, value) in sums.iter_mut().zip(&one) {
-                *sum += f64::from(*value);
-            }
-        }
-        for (reward, sum) in rewards.iter_mut().zip(sums) {
-            *reward = (sum / self.rewards.len() as f64) as f32;
-        }
+        rewards.copy_from_slice(&self.of_each(&played.seen_after()));
+    }
+
+    fn of_states(&mut self, masked: &[u8], count: usize) -> Option<Vec<f32>> {
+        Some(self.of_each(&split(masked, count)))
     }
 }
 
 impl RewardFunction for LearnedReward {
     /// For what an action led to, as in the paper.
     fn score(&mut self, played: &PlayedSteps<'_>, rewards: &mut [f32]) {
-        let features = self.phi.features(&played.seen_after());
-        let rows = features.chunks_exact(self.weights.len());
-        for (reward, row) in rewards.iter_mut().zip(rows) {
-            let pairs = row.iter().zip(&self.weights);
-            let value = pairs.map(|(f, w)| f64::from(*f) * w).sum::<f64>() + self.bias;
-            let value = match self.squash {
-                Squash::Nothing => value,
-                Squash::Sigmoid => 1.0 / (1.0 + (-value).exp()),
-            };
-            *reward = value as f32;
-        }
+        rewards.copy_from_slice(&self.of_each(&played.seen_after()));
+    }
+
+    fn of_states(&mut self, masked: &[u8], count: usize) -> Option<Vec<f32>> {
+        Some(self.of_each(&split(masked, count)))
     }
 }

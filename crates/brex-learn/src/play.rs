@@ -33,7 +33,7 @@ pub fn play_episodes(
     goes_on: impl FnMut(usize) -> bool,
 ) -> Result<Option<Vec<Episode>>, EnvError> {
     let choose = |seen: &[&[u8]], places: &[f64]| agent.act_at(seen, places).actions;
-    play(choose, make, episodes, seed, goes_on)
+    play(choose, agent.serves(), make, episodes, seed, goes_on)
 }
 
 /// How an agent chooses when no noise does it for it.
@@ -75,7 +75,7 @@ pub fn play_noisy_episodes(
         });
         actions.collect()
     };
-    play(choose, make, episodes, seed, goes_on)
+    play(choose, agent.serves(), make, episodes, seed, goes_on)
 }
 
 /// What one number between 0 and 1 says: which action noise brings, or at which place of its
@@ -103,9 +103,11 @@ impl Fate {
     }
 }
 
-/// `choose` gives the actions for what is seen, with a random number between 0 and 1 for each.
+/// `choose` gives the actions for what is seen, with a random number between 0 and 1 for each; where
+/// the game waits, play is begun for a player who is served.
 fn play(
     choose: impl Fn(&[&[u8]], &[f64]) -> Vec<usize>,
+    served: bool,
     make: impl Fn() -> Result<Box<dyn Environment>, EnvError>,
     episodes: usize,
     seed: u64,
@@ -137,7 +139,11 @@ fn play(
         let steps: Vec<Option<Episode>> = running
             .par_iter_mut()
             .zip(actions)
-            .map(|(run, action)| run.recorder.step(run.env.as_mut(), action))
+            .map(|(run, action)| {
+                let served = run.env.serve().filter(|_| served);
+                run.recorder
+                    .step(run.env.as_mut(), served.unwrap_or(action))
+            })
             .collect::<Result<_, EnvError>>()?;
         let mut still = Vec::with_capacity(together);
         for (run, episode) in running.into_iter().zip(steps) {

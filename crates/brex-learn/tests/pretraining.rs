@@ -173,6 +173,48 @@ fn what_cannot_be_learned_from_is_refused() {
 }
 
 #[test]
+fn centred_features_have_no_mean_over_the_demonstrations_and_rank_as_before() {
+    let of = |centred: bool| {
+        let mut trainer = begun(PretrainConfig {
+            centred,
+            ..config(2)
+        });
+        after(&mut trainer, 2);
+        let file = EncoderFile::of(&trainer, &spec());
+        assert_eq!(file.is_centred(), centred);
+        let phi = file.phi(&Device::flex()).unwrap();
+        let (weights, bias) = file.reward();
+        let (mut sums, mut rewards) = ([0.0; 16], Vec::new());
+        let (mut squares, mut frames) = (0.0, 0.0);
+        for episode in demonstrations(0.2).episodes() {
+            phi.each_frame(episode, |features| {
+                let pairs = features.iter().zip(weights);
+                rewards.push(pairs.map(|(f, w)| f64::from(*f) * w).sum::<f64>() + bias);
+                for (sum, value) in sums.iter_mut().zip(features) {
+                    *sum += f64::from(*value);
+                    squares += f64::from(*value).powi(2);
+                }
+                frames += 1.0;
+            });
+        }
+        let norm = f64::sqrt(squares / frames);
+        assert!(
+            (norm / file.norm - 1.0).abs() < 1e-3,
+            "{norm}, {}",
+            file.norm
+        );
+        (sums.map(|sum| sum / frames), rewards)
+    };
+    let (means, rewards) = of(true);
+    assert!(means.iter().all(|mean| mean.abs() < 1e-4), "{means:?}");
+    let (plain_means, plain_rewards) = of(false);
+    assert!(plain_means.iter().any(|mean| mean.abs() > 1e-2));
+    for (centred, plain) in rewards.iter().zip(&plain_rewards) {
+        assert!((centred - plain).abs() < 1e-3);
+    }
+}
+
+#[test]
 fn an_encoder_comes_back_from_its_file() {
     let mut trainer = begun(config(2));
     after(&mut trainer, 2);

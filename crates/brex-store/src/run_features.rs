@@ -43,6 +43,8 @@ pub struct RunFeatures {
     pub scale: f64,
     /// Those of the untrained encoder were divided by this one.
     pub untrained_scale: f64,
+    /// Before that, this was taken off them at every frame; empty if nothing was.
+    pub untrained_centre: Vec<f64>,
     /// The ids of the recorded episodes.
     pub ids: Vec<String>,
     /// The recorded episodes.
@@ -71,6 +73,8 @@ struct Header {
     encoder: String,
     scale: f64,
     untrained_scale: f64,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    untrained_centre: Vec<f64>,
     ids: Vec<String>,
     policies: Vec<PolicyHeader>,
 }
@@ -125,6 +129,7 @@ pub fn write_run_features(
         encoder: run.encoder.clone(),
         scale: run.scale,
         untrained_scale: run.untrained_scale,
+        untrained_centre: run.untrained_centre.clone(),
         ids: run.ids.clone(),
         policies: policies.collect(),
     };
@@ -189,6 +194,7 @@ pub fn run_features_from_bytes(path: &Path, bytes: &[u8]) -> Result<RunFeatures,
         encoder: header.encoder,
         scale: header.scale,
         untrained_scale: header.untrained_scale,
+        untrained_centre: header.untrained_centre,
         ids: header.ids,
         episodes,
         policies,
@@ -303,6 +309,7 @@ mod tests {
             encoder: "0123".to_owned(),
             scale: 2.5,
             untrained_scale: 0.5,
+            untrained_centre: vec![0.25, -1.0, 3.0],
             ids: vec!["x".to_owned(), "y".to_owned()],
             episodes: sums(2, true),
             policies: vec![policy("A", sums(3, true)), policy("b.c/d", sums(1, false))],

@@ -132,13 +132,16 @@ pub(crate) fn execute(arguments: &Arguments, common: &Common) -> Result<(RunFeat
         Scaling::Raw => 1.0,
     };
     let earlier = earlier.filter(|run| run.encoder == identity && run.scale == scale);
-    let untrained_scale = match (&earlier, arguments.scale) {
-        (Some(run), _) => run.untrained_scale,
-        (None, Scaling::Norm) => norm_of(&demonstrations, 1),
-        (None, Scaling::Raw) => 1.0,
+    let untrained_units = match &earlier {
+        Some(run) => Units {
+            centre: run.untrained_centre.clone(),
+            scale: run.untrained_scale,
+        },
+        None => Units::of(&demonstrations, 1, file.is_centred(), arguments.scale),
     };
-    let scales = [scale, untrained_scale];
-    let episodes = scaled(&demonstrations, &recorded.episodes, scales);
+    let centre = Vec::new();
+    let units = [Units { centre, scale }, untrained_units];
+    let episodes = measured(&demonstrations, &recorded.episodes, &units);
     let mut policies = Vec::new();
     for (name, player) in &players {
         if !common.quiet {
@@ -158,7 +161,7 @@ pub(crate) fn execute(arguments: &Arguments, common: &Common) -> Result<(RunFeat
                 } else {
                     rollouts.play()?
                 };
-                scaled(&sums(&played)?, &played, scales)
+                measured(&sums(&played)?, &played, &units)
             }
         };
         policies.push(RunPolicy {
@@ -167,12 +170,14 @@ pub(crate) fn execute(arguments: &Arguments, common: &Common) -> Result<(RunFeat
             sums,
         });
     }
+    let [_, untrained_units] = units;
     let run = RunFeatures {
         environment: spec.name.to_owned(),
         version: spec.version,
         encoder: identity,
         scale,
-        untrained_scale,
+        untrained_scale: untrained_units.scale,
+        untrained_centre: untrained_units.centre,
         ids: recorded.ids,
         episodes,
         policies,
@@ -242,20 +247,42 @@ fn players(arguments: &Arguments, folder: Option<&Path>) -> Result<Vec<(String, 
     Ok(players)
 }
 
-/// The root of the mean square of phi's norm over all frames, of one of the encoders.
-fn norm_of(sums: &[Vec<FeatureSum>], which: usize) -> f64 {
-    let squares: f64 = sums.iter().map(|both| both[which].squares).sum();
-    let frames: usize = sums.iter().map(|both| both[which].length).sum();
-    let norm = (squares / frames.max(1) as f64).sqrt();
-    if norm > 0.0 { norm } else { 1.0 }
+/// In which units features are given.
+struct Units {
+    /// What is taken off at every frame; empty if nothing is.
+    centre: Vec<f64>,
+    /// What they are divided by.
+    scale: f64,
 }
 
-/// Sums of both encoders, divided by one number each.
-fn scaled(sums: &[Vec<FeatureSum>], episodes: &[Episode], scales: [f64; 2]) -> EpisodeSums {
+impl Units {
+    /// Those that make the demonstrations' frames of one of the encoders comparable with others'.
+    fn of(sums: &[Vec<FeatureSum>], which: usize, centred: bool, scaling: Scaling) -> Self {
+        let sums: Vec<&FeatureSum> = sums.iter().map(|both| &both[which]).collect();
+        let frames = sums.iter().map(|sum| sum.length).sum::<usize>().max(1) as f64;
+        let features = sums.first().map_or(0, |sum| sum.values.len());
+        let mean = |at: usize| sums.iter().map(|sum| sum.values[at]).sum::<f64>() / frames;
+        let count = if centred { features } else { 0 };
+        let centre: Vec<f64> = (0..count).map(mean).collect();
+        let squares = sums.iter().map(|sum| sum.squares).sum::<f64>() / frames;
+        let about_centre = squares - centre.iter().map(|c| c * c).sum::<f64>();
+        let scale = match scaling {
+            Scaling::Norm if about_centre > 0.0 => about_centre.sqrt(),
+            Scaling::Norm | Scaling::Raw => 1.0,
+        };
+        Self { centre, scale }
+    }
+}
+
+/// Sums of both encoders, each in its units.
+fn measured(sums: &[Vec<FeatureSum>], episodes: &[Episode], units: &[Units; 2]) -> EpisodeSums {
     let matrix = |which: usize| {
+        let Units { centre, scale } = &units[which];
         let count = sums.first().map_or(0, |both| both[which].values.len());
         Matrix::from_fn(sums.len(), count, |row, column| {
-            sums[row][which].values[column] / scales[which]
+            let sum = &sums[row][which];
+            let centre = centre.get(column).copied().unwrap_or(0.0);
+            (sum.values[column] - sum.length as f64 * centre) / scale
         })
     };
     EpisodeSums {

@@ -52,6 +52,8 @@ pub(super) struct AtariEnv {
 struct Episode {
     info: Info,
     steps: usize,
+    /// Whether a life was lost with the last step.
+    life_lost: bool,
     /// The last frames, the oldest first.
     frames: Vec<u8>,
 }
@@ -120,6 +122,7 @@ impl Environment for AtariEnv {
         self.episode = Some(Episode {
             info,
             steps: 0,
+            life_lost: false,
             frames,
         });
         Ok(info)
@@ -148,6 +151,7 @@ impl Environment for AtariEnv {
         episode.frames[(STACK - 1) * PIXELS..].copy_from_slice(newest);
         observation.copy_from_slice(&episode.frames);
         episode.steps += 1;
+        episode.life_lost = u32::from(outcome.lives) < episode.info.lives;
         episode.info = Info {
             score: episode.info.score + f64::from(outcome.reward),
             lives: u32::from(outcome.lives),
@@ -171,6 +175,13 @@ impl Environment for AtariEnv {
             Script::Random => Some(random.random_range(0..self.spec.actions.len())),
             Script::Good | Script::Hacker => None,
         }
+    }
+
+    /// FIRE once at the beginning of each new life, whether this game waits for it or not: as the
+    /// paper's agents were trained.
+    fn serve(&self) -> Option<usize> {
+        self.episode.as_ref().filter(|episode| episode.life_lost)?;
+        self.spec.actions.iter().position(|name| *name == "fire")
     }
 
     fn scripts(&self) -> &'static [Script] {

@@ -126,4 +126,9 @@ impl<G: Game> Environment for PocketEnv<G> {
             Script::Hacker => episode.game.hacker(random),
         })
     }
+
+    fn serve(&self) -> Option<usize> {
+        let episode = self.episode.as_ref().filter(|episode| !episode.over)?;
+        episode.game.serve()
+    }
 }

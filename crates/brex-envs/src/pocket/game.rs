@@ -29,6 +29,11 @@ pub(super) trait Game: Send + 'static {
     /// Draws the field, which is black before. Neither the score nor the lives may show.
     fn draw(&self, field: &mut Field<'_>);
 
+    /// What has to be done for play to go on, if the game waits for the player.
+    fn serve(&self) -> Option<usize> {
+        None
+    }
+
     /// What a good player would do.
     fn good(&self, random: &mut GameRandom) -> usize;
 

@@ -66,11 +66,12 @@ impl EncoderFile {
         let head = parameters(&network.reward);
         let values = |name: &str| head.get(name).map_or(&[][..], |array| &array.values);
         let reward = values("weight").iter().chain(values("bias"));
-        Self {
+        let check = trainer.check();
+        let mut file = Self {
             environment: spec.name.to_owned(),
             version: spec.version,
             shape: trainer.shape.encoder.clone(),
-            norm: trainer.check().norm,
+            norm: check.norm,
             source: EncoderSource::Pretrained {
                 seed: trainer.seed,
                 updates: trainer.update,
@@ -78,6 +79,32 @@ impl EncoderFile {
             },
             encoder: parameters(&network.encoder),
             reward: reward.map(|value| f64::from(*value)).collect(),
+        };
+        if trainer.is_centred() {
+            file.shift(&check.means);
+        }
+        file
+    }
+
+    /// Takes something off each feature, and leaves the reward of every frame as it was.
+    fn shift(&mut self, means: &[f64]) {
+        if let Some(bias) = self.encoder.get_mut("mean.bias") {
+            for (bias, mean) in bias.values.iter_mut().zip(means) {
+                *bias -= *mean as f32;
+            }
+        }
+        if let Some((bias, weights)) = self.reward.split_last_mut() {
+            *bias += weights.iter().zip(means).map(|(w, m)| w * m).sum::<f64>();
+        }
+    }
+
+    /// Whether the mean of its features over the demonstrations' frames is zero.
+    pub fn is_centred(&self) -> bool {
+        match &self.source {
+            EncoderSource::Pretrained { config, .. } => {
+                config.centred && self.shape.features.is_some()
+            }
+            EncoderSource::Trex => false,
         }
     }
 

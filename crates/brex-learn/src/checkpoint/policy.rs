@@ -23,6 +23,8 @@ pub struct PolicyFile {
     pub update: u64,
     /// Steps learned from.
     pub steps: u64,
+    /// Whether play was begun for it where the game waits, as has to be done when it plays.
+    pub serve: bool,
     /// The network's shape.
     pub shape: PolicyShape,
     /// The numbers of the network, by name.
@@ -38,6 +40,8 @@ struct Header {
     seed: u64,
     update: u64,
     steps: u64,
+    #[serde(default)]
+    serve: bool,
     shape: PolicyShape,
 }
 
@@ -51,6 +55,7 @@ impl PolicyFile {
             seed: trainer.seed,
             update: trainer.update,
             steps: trainer.update * trainer.config.batch() as u64,
+            serve: trainer.config.serve,
             shape: trainer.shape.clone(),
             parameters: parameters(&trainer.network),
         }
@@ -67,6 +72,7 @@ impl PolicyFile {
             seed: self.seed,
             update: self.update,
             steps: self.steps,
+            serve: self.serve,
             shape: self.shape.clone(),
         })
     }
@@ -84,6 +90,7 @@ impl PolicyFile {
             seed: header.seed,
             update: header.update,
             steps: header.steps,
+            serve: header.serve,
             shape: header.shape,
             parameters: reader.floats("")?,
         };
@@ -100,6 +107,6 @@ impl PolicyFile {
     /// The agent that plays it.
     pub fn agent(&self, device: &Device) -> Result<Agent, CheckpointError> {
         let network = self.network(device)?;
-        Ok(Agent::new(network, self.shape.clone(), device.clone()))
+        Ok(Agent::new(network, self.shape.clone(), device.clone()).serving(self.serve))
     }
 }

@@ -10,7 +10,8 @@ mod advantage;
 mod collect;
 mod config;
 mod improve;
-mod reward;
+pub(crate) mod reward;
+mod shaping;
 mod trainer;
 
 pub use config::{ConfigError, PpoConfig};

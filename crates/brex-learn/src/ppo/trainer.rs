@@ -9,7 +9,7 @@ use crate::ppo::improve::Lesson;
 use crate::ppo::reward::Scaler;
 use crate::ppo::{ConfigError, PpoConfig, RewardFunction, RewardLesson, UpdateStatistics};
 use brex_core::stream;
-use brex_envs::{EnvError, Environment, Standing, VectorEnv};
+use brex_envs::{EnvError, Environment, Served, Standing, VectorEnv};
 use burn::module::Module;
 use burn::tensor::Device;
 use std::collections::VecDeque;
@@ -113,6 +113,14 @@ impl Trainer {
     ) -> Result<Self, TrainError> {
         config.check()?;
         let device = device.clone().autodiff();
+        let make = || {
+            let env = make()?;
+            Ok(if config.serve {
+                Served::boxed(env)
+            } else {
+                env
+            })
+        };
         let mut envs = VectorEnv::new(config.environments, seed, make)?;
         let shape = PolicyShape::for_spec(envs.spec());
         let mut observations = vec![0; envs.count() * envs.spec().observation_len()];

@@ -16,9 +16,12 @@ pub struct EncoderCheck {
     pub training_accuracy: f64,
     /// The same of preferences that were kept back.
     pub held_out_accuracy: Option<f64>,
+    /// The mean of each feature over the frames of all demonstrations.
+    pub means: Vec<f64>,
     /// The deviation of each feature over the frames of all demonstrations.
     pub deviations: Vec<f64>,
-    /// The root of the mean square of phi's norm over those frames.
+    /// The root of the mean square of phi's norm over those frames, after features are centred if
+    /// they are to be.
     pub norm: f64,
 }
 
@@ -61,13 +64,25 @@ impl Pretrainer {
             });
         }
         let moments = sums.iter().zip(&squares);
-        let variance = moments.map(|(sum, square)| (square - sum * sum / frames) / frames);
+        let variances = moments.map(|(sum, square)| (square - sum * sum / frames) / frames);
+        let variances: Vec<f64> = variances.map(|v| v.max(0.0)).collect();
+        let mean_square = if self.is_centred() {
+            variances.iter().sum::<f64>()
+        } else {
+            squares.iter().sum::<f64>() / frames
+        };
         EncoderCheck {
             training_accuracy: self.training_accuracy(),
             held_out_accuracy: self.held_out_accuracy(),
-            deviations: variance.map(|v| v.max(0.0).sqrt()).collect(),
-            norm: (squares.iter().sum::<f64>() / frames).sqrt(),
+            means: sums.iter().map(|sum| sum / frames).collect(),
+            deviations: variances.iter().map(|v| v.sqrt()).collect(),
+            norm: mean_square.sqrt(),
         }
+    }
+
+    /// Whether features are shifted at the end. Those of T-REX, which are never negative, are not.
+    pub(crate) fn is_centred(&self) -> bool {
+        self.config.centred && self.shape.encoder.features.is_some()
     }
 
     /// The encoder as it is now.

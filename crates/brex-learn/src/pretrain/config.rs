@@ -74,6 +74,14 @@ pub enum Sampling {
         /// The greatest number of frames.
         longest: usize,
     },
+    /// Snippets of equal length that begin at the same step: what is late in an episode is not better
+    /// for being late.
+    Abreast {
+        /// The least number of frames.
+        shortest: usize,
+        /// The greatest number of frames.
+        longest: usize,
+    },
     /// Whole demonstrations, of which every third to sixth frame is taken; the paper's way for
     /// Enduro, where early parts of good and bad play look the same.
     Whole,
@@ -109,6 +117,11 @@ pub struct PretrainConfig {
     /// for all frames of both its snippets (MC dropout); what is left grows as much. None: all count.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dropout: Option<f64>,
+    /// Whether features are shifted so that their mean over the demonstrations' frames is zero.
+    /// Otherwise a posterior may explain everything by what all frames have in common, which is to
+    /// say by length.
+    #[serde(default)]
+    pub centred: bool,
     /// The share of the preferences that is kept back to measure what was learned.
     pub held_out: f64,
 }
@@ -121,19 +134,25 @@ impl PretrainConfig {
             return Self {
                 updates: 10_000,
                 redrawn: Some(16),
+                centred: true,
                 held_out: 0.1,
                 ..published
             };
         }
         Self {
-            updates: 1000,
+            updates: 200,
             pairs: 16,
             learning_rate: 1e-3,
-            sampling: Sampling::Snippets {
+            losses: LossWeights {
+                ranking: 100.0,
+                ..LossWeights::PUBLISHED
+            },
+            sampling: Sampling::Abreast {
                 shortest: 10,
                 longest: 50,
             },
             redrawn: Some(64),
+            centred: true,
             held_out: 0.1,
             ..published
         }
@@ -159,6 +178,7 @@ impl PretrainConfig {
             losses: LossWeights::PUBLISHED,
             redrawn: None,
             dropout: None,
+            centred: false,
             held_out: 0.0,
         }
     }
@@ -238,7 +258,8 @@ impl PretrainConfig {
         if self.redrawn == Some(0) {
             return ConfigError::refuse("redrawn", &0, "at least 1");
         }
-        if let Sampling::Snippets { shortest, longest } = self.sampling
+        if let Sampling::Snippets { shortest, longest } | Sampling::Abreast { shortest, longest } =
+            self.sampling
             && !(2 <= shortest && shortest <= longest)
         {
             let found = format!("{shortest} to {longest}");

@@ -118,6 +118,11 @@ impl RankedDemonstrations {
         })
     }
 
+    /// The demonstrations.
+    pub fn episodes(&self) -> &[SeenEpisode] {
+        &self.episodes
+    }
+
     /// Refuses a demonstration with fewer frames.
     pub(crate) fn check_lengths(&self, expected: usize) -> Result<(), DemonstrationError> {
         let used = self.pairs.iter().chain(&self.held_out).flatten().copied();

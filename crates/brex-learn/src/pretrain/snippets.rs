@@ -27,7 +27,7 @@ impl Sampling {
     /// The fewest frames that a demonstration must have.
     pub(super) fn least_frames(self) -> usize {
         match self {
-            Self::Snippets { shortest, .. } => shortest,
+            Self::Snippets { shortest, .. } | Self::Abreast { shortest, .. } => shortest,
             // The latest start and two frames of the widest step.
             Self::Whole => LATEST_START + *STEPS.end() + 1,
             Self::Thinned { step } => step + 1,
@@ -43,11 +43,14 @@ impl Sampling {
     ) -> Pair {
         let lens = [worse, better].map(|episode| data.episodes[episode].len());
         match self {
-            Self::Snippets { shortest, longest } => {
+            Self::Snippets { shortest, longest } | Self::Abreast { shortest, longest } => {
                 let least = lens[0].min(lens[1]);
                 let len = random.random_range(shortest..=longest.min(least));
                 let early = random.random_range(0..=least - len);
-                let late = random.random_range(early..=lens[1] - len);
+                let late = match self {
+                    Self::Abreast { .. } => early,
+                    _ => random.random_range(early..=lens[1] - len),
+                };
                 let snippet = |episode, start| Snippet {
                     episode,
                     start,
@@ -107,6 +110,27 @@ mod tests {
     fn data(lengths: &[usize]) -> RankedDemonstrations {
         let spec = brex_envs::make("pocket:breakout").unwrap().spec().clone();
         made_up(&PretrainShape::for_spec(&spec, 4), lengths)
+    }
+
+    #[test]
+    fn snippets_abreast_begin_at_the_same_step() {
+        let data = data(&[30, 90]);
+        let sampling = Sampling::Abreast {
+            shortest: 10,
+            longest: 20,
+        };
+        let mut random = stream(4, "test", 0);
+        let mut starts = Vec::new();
+        for _ in 0..500 {
+            let [worse, better] = sampling.draw(&data, [1, 0], &mut random);
+            assert_eq!((worse.start, worse.len), (better.start, better.len));
+            assert!(worse.start + worse.len <= 30);
+            starts.push(worse.start);
+        }
+        assert_eq!(
+            (starts.iter().min(), starts.iter().max()),
+            (Some(&0), Some(&20))
+        );
     }
 
     #[test]

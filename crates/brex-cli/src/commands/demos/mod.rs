@@ -1,6 +1,6 @@
 //! `brex demos`: ranked demonstrations, made as the paper made them.
 //!
-//! An agent is trained on the true score. Twelve checkpoints of its first two fifths play one episode
+//! An agent is trained on the true score. Twelve checkpoints of its first part show one episode
 //! each, from clumsy to fair; all strict comparisons of their scores are the preferences. Four more
 //! checkpoints are the policies A, B, C and D that rewards and bounds are judged by; the best
 //! demonstration lies well below the last of them.
@@ -31,9 +31,15 @@ use std::path::{Path, PathBuf};
 
 /// Updates of the paper's trainings: demonstrations, policies A to D, and the last one.
 const PAPER_DEMONSTRATIONS: [u64; 12] = [50, 100, 150, 200, 250, 300, 350, 400, 450, 500, 550, 600];
-/// The same for pocket games, whose agents learn most at the very beginning: with the squares of 1
-/// to 12, the first demonstrations are as clumsy as the paper's.
-const POCKET_DEMONSTRATIONS: [u64; 12] = [4, 17, 38, 67, 104, 150, 204, 267, 338, 417, 504, 600];
+/// The last of the twelve in each pocket game: early enough that all demonstrations are far from what
+/// an agent can reach, as the paper's are, late enough that the best is several times the first.
+const POCKET_LAST: [(&str, u64); 5] = [
+    ("pocket:breakout", 600),
+    ("pocket:space-invaders", 360),
+    ("pocket:beam-rider", 420),
+    ("pocket:enduro", 180),
+    ("pocket:seaquest", 90),
+];
 const PAPER_POLICIES: [(&str, u64); 4] = [("A", 25), ("B", 325), ("C", 800), ("D", 1450)];
 const PAPER_UPDATES: u64 = 1450;
 
@@ -65,6 +71,10 @@ pub(crate) struct Arguments {
     /// Replace an existing directory
     #[arg(long)]
     force: bool,
+    /// Episodes that each checkpoint plays; the one whose score is nearest to their average is its
+    /// demonstration, so that demonstrations show skill and not luck [default: 15; Atari: 1, as published]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    takes: Option<u16>,
     /// Episodes that each of the policies A to D is judged by
     #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u16).range(2..))]
     episodes: u16,
@@ -81,12 +91,13 @@ impl Arguments {
     }
 }
 
-/// The checkpoints that demonstrations come from, in updates of the paper's trainings.
+/// The checkpoints that demonstrations come from, in updates of the paper's trainings. Agents of
+/// pocket games learn most at the very beginning: theirs go by the squares of 1 to 12.
 fn demonstrated(spec: &Spec) -> [u64; 12] {
-    if spec.is_atari() {
-        PAPER_DEMONSTRATIONS
-    } else {
-        POCKET_DEMONSTRATIONS
+    let last = POCKET_LAST.iter().find(|(name, _)| *name == spec.name);
+    match last {
+        Some((_, last)) => std::array::from_fn(|at| (at as u64 + 1).pow(2) * last / 144),
+        None => PAPER_DEMONSTRATIONS,
     }
 }
 
@@ -264,13 +275,14 @@ fn record(
     });
     let numbered: Vec<(u64, PathBuf)> = numbered.collect();
     let progress = Progress::start("demonstrations", common.quiet);
+    let usual = if env.spec().is_atari() { 1 } else { 15 };
+    let takes = usize::from(arguments.takes.unwrap_or(usual));
     let mut demonstrations = Vec::new();
     for (index, paper) in demonstrated(env.spec()).into_iter().enumerate() {
         let (update, path) = nearest(&numbered, paper);
         let agent = read_agent(path, env.as_ref(), device)?;
         let seed = common.seed ^ (index as u64 + 1) << 32;
-        let mut played = play(arguments, &agent, 1, seed)?;
-        let Some(episode) = played.pop() else {
+        let Some(episode) = typical(play(arguments, &agent, takes, seed)?) else {
             bail!("no episode was played");
         };
         progress.update(index as u64 + 1, Some(12), "demonstrations");
@@ -296,6 +308,15 @@ fn record(
     })
 }
 
+/// The episode whose score is nearest to the average of all; of equally near ones the first.
+fn typical(episodes: Vec<Episode>) -> Option<Episode> {
+    let average = episodes.iter().map(|e| e.score).sum::<f64>() / episodes.len() as f64;
+    let distance = |episode: &Episode| (episode.score - average).abs();
+    episodes
+        .into_iter()
+        .min_by(|a, b| distance(a).total_cmp(&distance(b)))
+}
+
 fn play(arguments: &Arguments, agent: &Agent, episodes: usize, seed: u64) -> Result<Vec<Episode>> {
     let name = &arguments.environment;
     interrupt::listen();
@@ -305,5 +326,39 @@ fn play(arguments: &Arguments, agent: &Agent, episodes: usize, seed: u64) -> Res
     match played {
         Some(episodes) => Ok(episodes),
         None => bail!("stopped; to go on: brex demos {name} --out {out} --resume"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_typical_episode_is_neither_the_best_nor_the_worst() {
+        let scored = |score: f64| Episode {
+            environment: "pocket:breakout".to_owned(),
+            version: 1,
+            seed: 0,
+            actions: Vec::new(),
+            score,
+            truncated: false,
+            checksum: 0,
+            frames: None,
+        };
+        let chosen = |scores: &[f64]| typical(scores.iter().copied().map(scored).collect());
+        let score = |scores: &[f64]| chosen(scores).map(|episode| episode.score);
+        assert_eq!(score(&[3.0, 90.0, 40.0, 1.0]), Some(40.0));
+        assert_eq!(score(&[7.0]), Some(7.0));
+        assert_eq!(score(&[]), None);
+    }
+
+    #[test]
+    fn demonstrations_begin_with_the_first_update_and_rise() {
+        for name in brex_envs::names() {
+            let env = make(name).unwrap();
+            let wanted = demonstrated(env.spec());
+            assert!(wanted.is_sorted(), "{name}");
+            assert!(wanted[11] <= 600 && wanted[11] > 4 * wanted[0], "{name}");
+        }
     }
 }

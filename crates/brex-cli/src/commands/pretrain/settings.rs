@@ -29,12 +29,16 @@ pub(crate) struct Settings {
     /// The pull of the weights to zero
     #[arg(long, value_name = "X")]
     weight_decay: Option<f64>,
-    /// What is compared: snippets of so many frames, as 50-99, or whole demonstrations
-    #[arg(long, value_name = "MIN-MAX|whole", value_parser = sampling)]
+    /// What is compared: snippets of so many frames, as 50-99, of which the better one begins no
+    /// earlier; snippets from the same step on, as abreast:50-99; or whole demonstrations
+    #[arg(long, value_name = "MIN-MAX|abreast:MIN-MAX|whole", value_parser = sampling)]
     snippets: Option<Sampling>,
     /// How many frames an update draws again; 0 draws all of them
     #[arg(long, value_name = "N")]
     redrawn: Option<usize>,
+    /// Whether features are shifted to a mean of zero over the demonstrations' frames
+    #[arg(long, value_name = "true|false")]
+    centred: Option<bool>,
     /// The share of the preferences that is kept back to measure what was learned
     #[arg(long, value_name = "SHARE")]
     held_out: Option<f64>,
@@ -68,12 +72,18 @@ fn sampling(text: &str) -> Result<Sampling, String> {
     if text == "whole" {
         return Ok(Sampling::Whole);
     }
-    let wrong = || "expected two numbers of frames, as 50-99, or whole".to_owned();
-    let (shortest, longest) = text.split_once('-').ok_or_else(wrong)?;
+    let wrong = || "expected two numbers of frames, as 50-99 or abreast:50-99, or whole".to_owned();
+    let (abreast, numbers) = match text.strip_prefix("abreast:") {
+        Some(numbers) => (true, numbers),
+        None => (false, text),
+    };
+    let (shortest, longest) = numbers.split_once('-').ok_or_else(wrong)?;
     let number = |text: &str| text.parse().map_err(|_| wrong());
-    Ok(Sampling::Snippets {
-        shortest: number(shortest)?,
-        longest: number(longest)?,
+    let (shortest, longest) = (number(shortest)?, number(longest)?);
+    Ok(if abreast {
+        Sampling::Abreast { shortest, longest }
+    } else {
+        Sampling::Snippets { shortest, longest }
     })
 }
 
@@ -98,6 +108,7 @@ impl Settings {
         set(&mut config.sampling, self.snippets);
         let redrawn = self.redrawn.map(|count| (count > 0).then_some(count));
         set(&mut config.redrawn, redrawn);
+        set(&mut config.centred, self.centred);
         set(&mut config.held_out, self.held_out);
         let losses = &mut config.losses;
         set(&mut losses.ranking, self.ranking);
@@ -132,6 +143,11 @@ mod tests {
         };
         assert_eq!(sampling("50-99"), Ok(expected));
         assert_eq!(sampling("whole"), Ok(Sampling::Whole));
+        let abreast = Sampling::Abreast {
+            shortest: 5,
+            longest: 9,
+        };
+        assert_eq!(sampling("abreast:5-9"), Ok(abreast));
         for wrong in ["", "50", "50-", "-9", "a-b", "50-99-1"] {
             assert!(sampling(wrong).is_err(), "{wrong}");
         }

@@ -41,7 +41,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "N", default_value_t = 500_000)]
     steps: u64,
     /// Updates of pre-training
-    #[arg(long, value_name = "N", default_value_t = 500)]
+    #[arg(long, value_name = "N", default_value_t = 200)]
     updates: u64,
     /// Rollouts of each policy
     #[arg(long, value_name = "N", default_value_t = 100)]

@@ -110,6 +110,9 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Outcome> {
         if reward.function.is_some() {
             settings.for_learned_rewards(&spec);
         }
+        if matches!(source, RewardSource::Learned(..)) {
+            settings.for_rewards_of_states(&spec);
+        }
         let config = settings.over(&spec)?;
         let keep = kept(arguments, config.updates());
         let notes = Notes {

@@ -59,6 +59,12 @@ pub(crate) struct Settings {
     /// Whether the end of an episode does; if not, the next one counts as its continuation
     #[arg(long, value_name = "true|false")]
     episode_ends: Option<bool>,
+    /// Whether play is begun for the agent where the game waits for it (a ball on the paddle)
+    #[arg(long, value_name = "true|false")]
+    serve: Option<bool>,
+    /// How much of what a learned reward pays for staying in a state is paid for reaching it, 0 to 1
+    #[arg(long, value_name = "X")]
+    shaping: Option<f64>,
     /// What is done to rewards: nothing, only their sign, or division by the deviation of returns
     #[arg(long, value_name = "raw|sign|running", value_parser = reward_scale)]
     reward_scale: Option<RewardScale>,
@@ -76,7 +82,7 @@ macro_rules! each_given {
             steps, environments, horizon, epochs, minibatches, learning_rate, clip, clip_falls,
             discount,
             trace, entropy, value, clip_values, max_gradient_norm, life_loss_ends, episode_ends,
-            reward_scale)
+            serve, shaping, reward_scale)
     };
     (@ $settings:expr, $config:expr, $name:ident, $place:ident, $given:ident, $body:expr;
         $($field:ident),*) => {
@@ -89,7 +95,7 @@ macro_rules! each_given {
 }
 
 impl Settings {
-    /// For rewards that were learned. Their size says something: Atari's default would keep only
+    /// For rewards that are not the game's. Their size says something: Atari's default would keep only
     /// their sign. What they pay for every step alike does not: whether an agent should live long
     /// must not depend on it, so in pocket games ends do not count.
     pub(crate) fn for_learned_rewards(&mut self, spec: &Spec) {
@@ -98,6 +104,16 @@ impl Settings {
         } else {
             self.life_loss_ends.get_or_insert(false);
             self.episode_ends.get_or_insert(false);
+        }
+    }
+
+    /// For those of them that depend on what is seen alone. Nobody may wait for ever where such a
+    /// reward is highest; and it pays for what an action led to long after, so that in pocket games it
+    /// is shaped.
+    pub(crate) fn for_rewards_of_states(&mut self, spec: &Spec) {
+        self.serve.get_or_insert(true);
+        if !spec.is_atari() {
+            self.shaping.get_or_insert(0.5);
         }
     }
 

@@ -277,6 +277,10 @@ impl Game for Breakout {
         }
     }
 
+    fn serve(&self) -> Option<usize> {
+        self.ball.is_none().then_some(FIRE)
+    }
+
     /// Follows the column of the ball, which is too late for fast and steep balls.
     fn good(&self, _: &mut GameRandom) -> usize {
         self.ball.map_or(FIRE, |ball| self.toward(ball.column()))

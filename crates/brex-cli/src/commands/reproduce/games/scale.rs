@@ -26,8 +26,8 @@ impl Scale {
     /// Enough to see every table.
     pub(super) const QUICK: Self = Self {
         demonstrator_steps: 400_000,
-        updates: 400,
-        baseline_updates: 300,
+        updates: 200,
+        baseline_updates: 200,
         networks: 5,
         learner_steps: 200_000,
         rollouts: 30,
@@ -37,8 +37,8 @@ impl Scale {
     /// What the tables of the documentation were made with.
     pub(super) const FULL: Self = Self {
         demonstrator_steps: 1_000_000,
-        updates: 1000,
-        baseline_updates: 1000,
+        updates: 200,
+        baseline_updates: 200,
         networks: 5,
         learner_steps: 1_000_000,
         rollouts: 100,
