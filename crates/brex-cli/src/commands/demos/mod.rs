@@ -92,11 +92,11 @@ impl Arguments {
 }
 
 /// The checkpoints that demonstrations come from, in updates of the paper's trainings. Agents of
-/// pocket games learn most at the very beginning: theirs go by the squares of 1 to 12.
+/// pocket games learn most at the very beginning: theirs go by the cubes of 1 to 12.
 fn demonstrated(spec: &Spec) -> [u64; 12] {
     let last = POCKET_LAST.iter().find(|(name, _)| *name == spec.name);
     match last {
-        Some((_, last)) => std::array::from_fn(|at| (at as u64 + 1).pow(2) * last / 144),
+        Some((_, last)) => std::array::from_fn(|at| (at as u64 + 1).pow(3) * last / 1728),
         None => PAPER_DEMONSTRATIONS,
     }
 }

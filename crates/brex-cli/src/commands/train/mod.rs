@@ -42,7 +42,8 @@ pub(crate) struct Arguments {
     #[arg(value_name = "ENV")]
     environment: String,
     /// What to learn from: truth is the score of the game; a run directory with :mean, :map or
-    /// :trex is the mean or the most probable reward of its posterior, or its ranking head; with
+    /// :trex is the mean or the most probable reward of its posterior, or its ranking head (:raw-mean
+    /// and :raw-map as published: else no frame of a demonstration has a negative one); with
     /// :ensemble or :dropout that of the networks of `brex baseline`; a run directory or a folder of
     /// .episode files with :gail is imitated (GAIL) [default: truth]
     #[arg(long, value_name = "truth|DIR:WHICH")]
@@ -107,11 +108,10 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Outcome> {
         TrainingFolder::resume(&arguments.out, || make(name), reward.function, &device)?
     } else {
         let mut settings = arguments.settings.clone();
-        if reward.function.is_some() {
-            settings.for_learned_rewards(&spec);
-        }
-        if matches!(source, RewardSource::Learned(..)) {
-            settings.for_rewards_of_states(&spec);
+        match &source {
+            RewardSource::Truth => {}
+            RewardSource::Learned(..) => settings.for_learned_rewards(&spec),
+            RewardSource::Gail(_) => settings.for_imitation(&spec),
         }
         let config = settings.over(&spec)?;
         let keep = kept(arguments, config.updates());

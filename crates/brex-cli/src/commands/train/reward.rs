@@ -5,10 +5,11 @@ use crate::checksum::checksum;
 use crate::commands::features::read_encoder;
 use crate::exit::BadInput;
 use crate::honesty::{check_dimensions, prior_of};
+use crate::recorded::RecordedEpisodes;
 use crate::run_files::RunFiles;
 use anyhow::{Context, Result};
 use brex_envs::Spec;
-use brex_learn::{AverageReward, Device, LearnedReward, RewardFunction, Squash};
+use brex_learn::{AverageReward, Device, LearnedReward, Phi, RewardFunction, Squash};
 use brex_posterior::{Problem, maximum_a_posteriori};
 use brex_store::{read_features, read_posterior, read_preferences, read_run_features};
 use std::fmt;
@@ -29,10 +30,15 @@ pub(crate) enum RewardSource {
 /// A reward of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Learned {
-    /// The mean of the posterior.
+    /// The mean of the posterior, with a constant that makes the lowest of the demonstrations' frames
+    /// worth nothing.
     Mean,
-    /// The most probable weights.
+    /// The most probable weights, with such a constant.
     Map,
+    /// The mean of the posterior alone, as published.
+    RawMean,
+    /// The most probable weights alone, as published.
+    RawMap,
     /// The ranking head of pre-training, as T-REX uses it.
     Trex,
     /// The average of a T-REX ensemble.
@@ -41,9 +47,11 @@ pub(crate) enum Learned {
     Dropout,
 }
 
-const LEARNED: [(&str, Learned); 5] = [
+const LEARNED: [(&str, Learned); 7] = [
     ("mean", Learned::Mean),
     ("map", Learned::Map),
+    ("raw-mean", Learned::RawMean),
+    ("raw-map", Learned::RawMap),
     ("trex", Learned::Trex),
     ("ensemble", Learned::Ensemble),
     ("dropout", Learned::Dropout),
@@ -72,8 +80,8 @@ impl FromStr for RewardSource {
             return Ok(Self::Truth);
         }
         let wrong = || {
-            "expected truth, a run directory with :mean, :map, :trex, :ensemble or :dropout, or a \
-             directory with :gail"
+            "expected truth, a run directory with :mean, :map, :raw-mean, :raw-map, :trex, \
+             :ensemble or :dropout, or a directory with :gail"
                 .to_owned()
         };
         let (run, name) = text.rsplit_once(':').ok_or_else(wrong)?;
@@ -141,6 +149,11 @@ impl RewardSource {
             }
             Learned::Mean | Learned::Map => {
                 let weights = posterior_weights(&files, *which, &identity)?;
+                let lowest = lowest_demonstrated(&files, &encoder.phi(device)?, &weights, quiet)?;
+                (weights, -lowest, Squash::Nothing)
+            }
+            Learned::RawMean | Learned::RawMap => {
+                let weights = posterior_weights(&files, *which, &identity)?;
                 (weights, 0.0, Squash::Nothing)
             }
         };
@@ -154,12 +167,25 @@ impl RewardSource {
     }
 }
 
+/// The lowest reward of a frame of the run's demonstrations. Where it is taken off, living is never
+/// worse than not living, which is what agents have to assume whose episodes can end.
+fn lowest_demonstrated(files: &RunFiles, phi: &Phi, weights: &[f64], quiet: bool) -> Result<f64> {
+    let mut lowest = f64::INFINITY;
+    for episode in RecordedEpisodes::read(&files.episodes)?.seen(quiet)? {
+        phi.each_frame(&episode, |features| {
+            let pairs = features.iter().zip(weights);
+            lowest = lowest.min(pairs.map(|(f, w)| f64::from(*f) * w).sum());
+        });
+    }
+    Ok(if lowest.is_finite() { lowest } else { 0.0 })
+}
+
 /// Where `brex baseline` leaves the networks of a reward, if it is one of those.
 fn networks_of(files: &RunFiles, which: Learned) -> Option<PathBuf> {
     let method = match which {
         Learned::Ensemble => "ensemble",
         Learned::Dropout => "dropout",
-        Learned::Mean | Learned::Map | Learned::Trex => return None,
+        _ => return None,
     };
     Some(files.directory.join("baselines").join(method))
 }
@@ -201,7 +227,7 @@ fn posterior_weights(files: &RunFiles, which: Learned, encoder: &str) -> Result<
     check_dimensions(&run, &posterior.draws)
         .map_err(|error| bad(&files.posterior, error.to_string()))?;
     let weights = match which {
-        Learned::Map => {
+        Learned::Map | Learned::RawMap => {
             let features = read_features(&files.features)?;
             let preferences = read_preferences(&files.preferences, &features)?.preferences;
             let (prior, beta) = prior_of(&posterior)?;
@@ -211,9 +237,7 @@ fn posterior_weights(files: &RunFiles, which: Learned, encoder: &str) -> Result<
                 .context("the most probable weights cannot be found")?
                 .weights
         }
-        Learned::Mean | Learned::Trex | Learned::Ensemble | Learned::Dropout => {
-            posterior.draws.mean()
-        }
+        _ => posterior.draws.mean(),
     };
     Ok(weights.iter().map(|weight| weight / run.scale).collect())
 }
@@ -229,6 +253,7 @@ mod tests {
             "run:mean",
             "a:b/c:map",
             "./x:trex",
+            "run:raw-mean",
             "run:ensemble",
             "run:dropout",
             "run:gail",

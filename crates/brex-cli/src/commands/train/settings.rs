@@ -95,25 +95,23 @@ macro_rules! each_given {
 }
 
 impl Settings {
-    /// For rewards that are not the game's. Their size says something: Atari's default would keep only
-    /// their sign. What they pay for every step alike does not: whether an agent should live long
-    /// must not depend on it, so in pocket games ends do not count.
+    /// For rewards of what is seen. Their size says something: Atari's default would keep only their
+    /// sign. And nobody may wait for ever where such a reward is highest.
     pub(crate) fn for_learned_rewards(&mut self, spec: &Spec) {
+        if spec.is_atari() {
+            self.reward_scale.get_or_insert(RewardScale::Raw);
+        }
+        self.serve.get_or_insert(true);
+    }
+
+    /// For being taken for somebody else. What that pays for every step alike says nothing: whether an
+    /// agent should live long must not depend on it, so in pocket games ends do not count.
+    pub(crate) fn for_imitation(&mut self, spec: &Spec) {
         if spec.is_atari() {
             self.reward_scale.get_or_insert(RewardScale::Raw);
         } else {
             self.life_loss_ends.get_or_insert(false);
             self.episode_ends.get_or_insert(false);
-        }
-    }
-
-    /// For those of them that depend on what is seen alone. Nobody may wait for ever where such a
-    /// reward is highest; and it pays for what an action led to long after, so that in pocket games it
-    /// is shaped.
-    pub(crate) fn for_rewards_of_states(&mut self, spec: &Spec) {
-        self.serve.get_or_insert(true);
-        if !spec.is_atari() {
-            self.shaping.get_or_insert(0.5);
         }
     }
 
