@@ -157,6 +157,7 @@ fn what_cannot_be_learned_from_is_refused() {
         sampling: Sampling::Snippets {
             shortest: 100_000,
             longest: 100_000,
+            abreast: 0.0,
         },
         ..config(1)
     };

@@ -50,6 +50,7 @@ pub(crate) fn pretrainer(atari: bool, frames: usize, device: &Device) -> Result<
         sampling: Sampling::Snippets {
             shortest: frames,
             longest: frames,
+            abreast: 0.0,
         },
         ..PretrainConfig::published(spec)
     };

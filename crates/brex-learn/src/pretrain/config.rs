@@ -63,7 +63,7 @@ impl LossWeights {
 }
 
 /// What is compared: parts of two demonstrations.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Sampling {
     /// Snippets of equal length; the better one never begins earlier than the worse one (the
@@ -73,14 +73,10 @@ pub enum Sampling {
         shortest: usize,
         /// The greatest number of frames.
         longest: usize,
-    },
-    /// Snippets of equal length that begin at the same step: what is late in an episode is not better
-    /// for being late.
-    Abreast {
-        /// The least number of frames.
-        shortest: usize,
-        /// The greatest number of frames.
-        longest: usize,
+        /// The share of pairs that begin at the same step, so that what is late in an episode is not
+        /// taken for better only because it is late.
+        #[serde(default)]
+        abreast: f64,
     },
     /// Whole demonstrations, of which every third to sixth frame is taken; the paper's way for
     /// Enduro, where early parts of good and bad play look the same.
@@ -147,9 +143,10 @@ impl PretrainConfig {
                 ranking: 100.0,
                 ..LossWeights::PUBLISHED
             },
-            sampling: Sampling::Abreast {
+            sampling: Sampling::Snippets {
                 shortest: 10,
                 longest: 50,
+                abreast: 0.5,
             },
             redrawn: Some(64),
             centred: true,
@@ -173,6 +170,7 @@ impl PretrainConfig {
                 Sampling::Snippets {
                     shortest: 50,
                     longest: 99,
+                    abreast: 0.0,
                 }
             },
             losses: LossWeights::PUBLISHED,
@@ -258,16 +256,20 @@ impl PretrainConfig {
         if self.redrawn == Some(0) {
             return ConfigError::refuse("redrawn", &0, "at least 1");
         }
-        if let Sampling::Snippets { shortest, longest } | Sampling::Abreast { shortest, longest } =
-            self.sampling
-            && !(2 <= shortest && shortest <= longest)
+        if let Sampling::Snippets {
+            shortest,
+            longest,
+            abreast,
+        } = self.sampling
         {
-            let found = format!("{shortest} to {longest}");
-            return ConfigError::refuse(
-                "snippets",
-                &found,
-                "at least 2 frames, the shortest first",
-            );
+            if !(2 <= shortest && shortest <= longest) {
+                let found = format!("{shortest} to {longest}");
+                let expected = "at least 2 frames, the shortest first";
+                return ConfigError::refuse("snippets", &found, expected);
+            }
+            if !(0.0..=1.0).contains(&abreast) {
+                return ConfigError::refuse("abreast", &abreast, "0 to 1");
+            }
         }
         Ok(())
     }

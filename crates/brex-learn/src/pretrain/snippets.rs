@@ -27,7 +27,7 @@ impl Sampling {
     /// The fewest frames that a demonstration must have.
     pub(super) fn least_frames(self) -> usize {
         match self {
-            Self::Snippets { shortest, .. } | Self::Abreast { shortest, .. } => shortest,
+            Self::Snippets { shortest, .. } => shortest,
             // The latest start and two frames of the widest step.
             Self::Whole => LATEST_START + *STEPS.end() + 1,
             Self::Thinned { step } => step + 1,
@@ -43,13 +43,19 @@ impl Sampling {
     ) -> Pair {
         let lens = [worse, better].map(|episode| data.episodes[episode].len());
         match self {
-            Self::Snippets { shortest, longest } | Self::Abreast { shortest, longest } => {
+            Self::Snippets {
+                shortest,
+                longest,
+                abreast,
+            } => {
                 let least = lens[0].min(lens[1]);
                 let len = random.random_range(shortest..=longest.min(least));
                 let early = random.random_range(0..=least - len);
-                let late = match self {
-                    Self::Abreast { .. } => early,
-                    _ => random.random_range(early..=lens[1] - len),
+                // Nothing is drawn where it decides nothing.
+                let late = if abreast > 0.0 && random.random::<f64>() < abreast {
+                    early
+                } else {
+                    random.random_range(early..=lens[1] - len)
                 };
                 let snippet = |episode, start| Snippet {
                     episode,
@@ -115,13 +121,14 @@ mod tests {
     #[test]
     fn snippets_abreast_begin_at_the_same_step() {
         let data = data(&[30, 90]);
-        let sampling = Sampling::Abreast {
+        let sampling = Sampling::Snippets {
             shortest: 10,
             longest: 20,
+            abreast: 1.0,
         };
         let mut random = stream(4, "test", 0);
         let mut starts = Vec::new();
-        for _ in 0..500 {
+        for _ in 0..5000 {
             let [worse, better] = sampling.draw(&data, [1, 0], &mut random);
             assert_eq!((worse.start, worse.len), (better.start, better.len));
             assert!(worse.start + worse.len <= 30);
@@ -139,6 +146,7 @@ mod tests {
         let sampling = Sampling::Snippets {
             shortest: 10,
             longest: 50,
+            abreast: 0.0,
         };
         let mut random = stream(4, "test", 0);
         let (mut lengths, mut starts) = (Vec::new(), Vec::new());
@@ -166,7 +174,7 @@ mod tests {
         let data = data(&[31, 64]);
         let mut random = stream(4, "test", 0);
         let mut steps = Vec::new();
-        for _ in 0..500 {
+        for _ in 0..5000 {
             let [worse, better] = Sampling::Whole.draw(&data, [0, 1], &mut random);
             assert_eq!(worse.step, better.step);
             for (snippet, length) in [(worse, 31), (better, 64)] {

@@ -29,10 +29,13 @@ pub(crate) struct Settings {
     /// The pull of the weights to zero
     #[arg(long, value_name = "X")]
     weight_decay: Option<f64>,
-    /// What is compared: snippets of so many frames, as 50-99, of which the better one begins no
-    /// earlier; snippets from the same step on, as abreast:50-99; or whole demonstrations
-    #[arg(long, value_name = "MIN-MAX|abreast:MIN-MAX|whole", value_parser = sampling)]
+    /// What is compared: snippets of so many frames, as 50-99, or whole demonstrations
+    #[arg(long, value_name = "MIN-MAX|whole", value_parser = sampling)]
     snippets: Option<Sampling>,
+    /// The share of pairs of snippets that begin at the same step; of the others the better one begins
+    /// no earlier
+    #[arg(long, value_name = "SHARE")]
+    abreast: Option<f64>,
     /// How many frames an update draws again; 0 draws all of them
     #[arg(long, value_name = "N")]
     redrawn: Option<usize>,
@@ -72,18 +75,13 @@ fn sampling(text: &str) -> Result<Sampling, String> {
     if text == "whole" {
         return Ok(Sampling::Whole);
     }
-    let wrong = || "expected two numbers of frames, as 50-99 or abreast:50-99, or whole".to_owned();
-    let (abreast, numbers) = match text.strip_prefix("abreast:") {
-        Some(numbers) => (true, numbers),
-        None => (false, text),
-    };
-    let (shortest, longest) = numbers.split_once('-').ok_or_else(wrong)?;
+    let wrong = || "expected two numbers of frames, as 50-99, or whole".to_owned();
+    let (shortest, longest) = text.split_once('-').ok_or_else(wrong)?;
     let number = |text: &str| text.parse().map_err(|_| wrong());
-    let (shortest, longest) = (number(shortest)?, number(longest)?);
-    Ok(if abreast {
-        Sampling::Abreast { shortest, longest }
-    } else {
-        Sampling::Snippets { shortest, longest }
+    Ok(Sampling::Snippets {
+        shortest: number(shortest)?,
+        longest: number(longest)?,
+        abreast: 0.0,
     })
 }
 
@@ -105,7 +103,14 @@ impl Settings {
         set(&mut config.features, self.features);
         set(&mut config.learning_rate, self.learning_rate);
         set(&mut config.weight_decay, self.weight_decay);
+        let usual = match config.sampling {
+            Sampling::Snippets { abreast, .. } => abreast,
+            Sampling::Whole | Sampling::Thinned { .. } => 0.0,
+        };
         set(&mut config.sampling, self.snippets);
+        if let Sampling::Snippets { abreast, .. } = &mut config.sampling {
+            *abreast = self.abreast.unwrap_or(usual);
+        }
         let redrawn = self.redrawn.map(|count| (count > 0).then_some(count));
         set(&mut config.redrawn, redrawn);
         set(&mut config.centred, self.centred);
@@ -140,14 +145,10 @@ mod tests {
         let expected = Sampling::Snippets {
             shortest: 50,
             longest: 99,
+            abreast: 0.0,
         };
         assert_eq!(sampling("50-99"), Ok(expected));
         assert_eq!(sampling("whole"), Ok(Sampling::Whole));
-        let abreast = Sampling::Abreast {
-            shortest: 5,
-            longest: 9,
-        };
-        assert_eq!(sampling("abreast:5-9"), Ok(abreast));
         for wrong in ["", "50", "50-", "-9", "a-b", "50-99-1"] {
             assert!(sampling(wrong).is_err(), "{wrong}");
         }
