@@ -114,6 +114,8 @@ impl Tour<'_> {
         learn.extend(["--policies", "1", "--out", &trained]);
         step(&learn)?;
         step(&sum)?;
+        // The new policy's return has to converge too.
+        step(&["sample", out, "--resume"])?;
         let before = self.evaluate(out)?;
         let before_svg = fs::read_to_string(&files.returns)?;
         for (name, rank) in [
