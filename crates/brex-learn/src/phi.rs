@@ -3,7 +3,6 @@
 use crate::networks::{Encoder, EncoderShape};
 use crate::observations::observation_tensor;
 use crate::parameters::values_of;
-use crate::ppo::reward::split;
 use crate::ppo::{PlayedSteps, RewardFunction};
 use crate::pretrain::SeenEpisode;
 use brex_core::Episode;
@@ -260,19 +259,11 @@ impl RewardFunction for AverageReward {
     fn score(&mut self, played: &PlayedSteps<'_>, rewards: &mut [f32]) {
         rewards.copy_from_slice(&self.of_each(&played.seen_after()));
     }
-
-    fn of_states(&mut self, masked: &[u8], count: usize) -> Option<Vec<f32>> {
-        Some(self.of_each(&split(masked, count)))
-    }
 }
 
 impl RewardFunction for LearnedReward {
     /// For what an action led to, as in the paper.
     fn score(&mut self, played: &PlayedSteps<'_>, rewards: &mut [f32]) {
         rewards.copy_from_slice(&self.of_each(&played.seen_after()));
-    }
-
-    fn of_states(&mut self, masked: &[u8], count: usize) -> Option<Vec<f32>> {
-        Some(self.of_each(&split(masked, count)))
     }
 }

@@ -5,7 +5,7 @@
 use brex_envs::make;
 use brex_learn::{
     CheckpointError, Device, PlayedSteps, PolicyFile, PpoConfig, ResumeError, RewardFunction,
-    RewardScale, TrainError, Trainer, TrainingFile,
+    RewardScale, TrainError, Trainer, TrainingFile, play_episodes,
 };
 
 const GAME: &str = "pocket:breakout";
@@ -41,6 +41,7 @@ fn a_training_goes_on_as_if_it_had_not_been_stopped() {
         let config = PpoConfig {
             life_loss_ends: ends,
             episode_ends: ends,
+            serve: ends,
             ..small()
         };
         let whole = after(&mut begun(config.clone()), 4);
@@ -64,6 +65,32 @@ fn the_number_of_threads_changes_nothing() {
     let one = on(1);
     assert!(one == on(2));
     assert!(one == on(3));
+}
+
+#[test]
+fn play_is_begun_for_policies_that_learned_so() {
+    let waited = |serve: bool| {
+        let trainer = begun(PpoConfig { serve, ..small() });
+        let bytes = PolicyFile::of(&trainer).to_bytes().unwrap();
+        let file = PolicyFile::from_bytes(&bytes).unwrap();
+        assert_eq!(file.serve, serve);
+        let agent = file.agent(&Device::flex()).unwrap();
+        let played = play_episodes(&agent, || make(GAME), 2, 1, |_| true).unwrap();
+        let mut waited = 0;
+        for episode in played.unwrap() {
+            let mut env = make(GAME).unwrap();
+            let mut seen = vec![0; env.spec().observation_len()];
+            env.reset(episode.seed, &mut seen).unwrap();
+            for action in &episode.actions {
+                let asked = env.serve();
+                waited += usize::from(asked.is_some_and(|asked| asked != usize::from(*action)));
+                env.step(usize::from(*action), &mut seen).unwrap();
+            }
+        }
+        waited
+    };
+    assert_eq!(waited(true), 0);
+    assert!(waited(false) > 50);
 }
 
 #[test]

@@ -2,7 +2,6 @@
 
 use crate::agent::Agent;
 use crate::ppo::reward::Scaler;
-use crate::ppo::shaping::shape;
 use crate::ppo::trainer::PlayedEpisode;
 use crate::ppo::{PlayedSteps, PpoConfig, RewardFunction, RewardLesson, RewardScale};
 use brex_core::Stream;
@@ -116,16 +115,6 @@ impl World {
                 after: &led_to,
             };
             reward.score(&played, &mut batch.rewards);
-            if config.shaping > 0.0 {
-                let mut states = before.clone();
-                states.extend_from_slice(&self.observations);
-                for seen in states[before.len()..].chunks_exact_mut(spec.observation_len()) {
-                    spec.mask(seen);
-                }
-                if let Some(worth) = reward.of_states(&states, size + count) {
-                    shape(config, &worth, count, &batch.ends, &mut batch.rewards);
-                }
-            }
             batch.lesson = reward.learn(&played, update);
         }
         self.scale(config, count, &mut batch);

@@ -50,11 +50,6 @@ pub struct PpoConfig {
     /// [`Environment::serve`]: brex_envs::Environment::serve
     #[serde(default)]
     pub serve: bool,
-    /// How much of what staying in a state for ever would pay is taken for what the state is worth,
-    /// from 0 to 1: then a reward of states pays for the step into a better one, and an agent learns
-    /// sooner what led there. Changes no optimal policy.
-    #[serde(default)]
-    pub shaping: f64,
     /// What is done to rewards before learning from them.
     pub reward_scale: RewardScale,
 }
@@ -113,7 +108,6 @@ impl PpoConfig {
             life_loss_ends: true,
             episode_ends: true,
             serve: false,
-            shaping: 0.0,
             reward_scale: RewardScale::Sign,
         };
         if spec.is_atari() {
@@ -167,7 +161,6 @@ impl PpoConfig {
             ("clip", self.clip, f64::MAX),
             ("discount", self.discount, 1.0),
             ("trace", self.trace, 1.0),
-            ("shaping", self.shaping, 1.0),
             ("entropy", self.entropy, f64::MAX),
             ("value", self.value, f64::MAX),
             ("max_gradient_norm", self.max_gradient_norm, f64::MAX),
@@ -181,9 +174,6 @@ impl PpoConfig {
                 };
                 return ConfigError::refuse(field, &found, expected);
             }
-        }
-        if self.shaping > 0.0 && self.discount >= 1.0 {
-            return ConfigError::refuse("shaping", &self.shaping, "0 where nothing is discounted");
         }
         Ok(())
     }

@@ -10,8 +10,7 @@ mod advantage;
 mod collect;
 mod config;
 mod improve;
-pub(crate) mod reward;
-mod shaping;
+mod reward;
 mod trainer;
 
 pub use config::{ConfigError, PpoConfig};

@@ -26,7 +26,7 @@ impl<'a> PlayedSteps<'a> {
     }
 }
 
-pub(crate) fn split(observations: &[u8], count: usize) -> Vec<&[u8]> {
+fn split(observations: &[u8], count: usize) -> Vec<&[u8]> {
     let each = observations.len() / count.max(1);
     observations.chunks_exact(each.max(1)).collect()
 }
@@ -55,11 +55,6 @@ pub struct RewardState {
 pub trait RewardFunction: Send {
     /// Writes a reward for each step.
     fn score(&mut self, played: &PlayedSteps<'_>, rewards: &mut [f32]);
-
-    /// The rewards of so many masked observations by themselves; none if what is done counts too.
-    fn of_states(&mut self, _masked: &[u8], _count: usize) -> Option<Vec<f32>> {
-        None
-    }
 
     /// Learns from what the agent just played and was paid for. All that is random in it must depend
     /// on the number of the update alone. None if this reward learns nothing.

@@ -62,9 +62,6 @@ pub(crate) struct Settings {
     /// Whether play is begun for the agent where the game waits for it (a ball on the paddle)
     #[arg(long, value_name = "true|false")]
     serve: Option<bool>,
-    /// How much of what a learned reward pays for staying in a state is paid for reaching it, 0 to 1
-    #[arg(long, value_name = "X")]
-    shaping: Option<f64>,
     /// What is done to rewards: nothing, only their sign, or division by the deviation of returns
     #[arg(long, value_name = "raw|sign|running", value_parser = reward_scale)]
     reward_scale: Option<RewardScale>,
@@ -82,7 +79,7 @@ macro_rules! each_given {
             steps, environments, horizon, epochs, minibatches, learning_rate, clip, clip_falls,
             discount,
             trace, entropy, value, clip_values, max_gradient_norm, life_loss_ends, episode_ends,
-            serve, shaping, reward_scale)
+            serve, reward_scale)
     };
     (@ $settings:expr, $config:expr, $name:ident, $place:ident, $given:ident, $body:expr;
         $($field:ident),*) => {
@@ -95,23 +92,27 @@ macro_rules! each_given {
 }
 
 impl Settings {
-    /// For rewards of what is seen. Their size says something: Atari's default would keep only their
-    /// sign. And nobody may wait for ever where such a reward is highest.
+    /// For rewards of what is seen: nobody may wait for ever where such a reward is highest.
     pub(crate) fn for_learned_rewards(&mut self, spec: &Spec) {
-        if spec.is_atari() {
-            self.reward_scale.get_or_insert(RewardScale::Raw);
-        }
+        self.for_other_rewards(spec);
         self.serve.get_or_insert(true);
     }
 
     /// For being taken for somebody else. What that pays for every step alike says nothing: whether an
     /// agent should live long must not depend on it, so in pocket games ends do not count.
     pub(crate) fn for_imitation(&mut self, spec: &Spec) {
-        if spec.is_atari() {
-            self.reward_scale.get_or_insert(RewardScale::Raw);
-        } else {
+        self.for_other_rewards(spec);
+        if !spec.is_atari() {
             self.life_loss_ends.get_or_insert(false);
             self.episode_ends.get_or_insert(false);
+        }
+    }
+
+    /// The size of rewards that are not the game's says something: Atari's default would keep only
+    /// their sign.
+    fn for_other_rewards(&mut self, spec: &Spec) {
+        if spec.is_atari() {
+            self.reward_scale.get_or_insert(RewardScale::Raw);
         }
     }
 

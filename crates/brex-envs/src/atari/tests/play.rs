@@ -40,6 +40,23 @@ fn check_trex(env: &dyn Environment, observation: &[u8]) {
 }
 
 #[test]
+fn a_new_life_is_begun_with_fire() {
+    let Some(_) = interpreter() else { return };
+    let mut env = make("atari:breakout").unwrap();
+    let mut seen = vec![0; SHOWN];
+    let start = env.reset(5, &mut seen).unwrap();
+    assert_eq!(env.serve(), None);
+    let lost = |env: &mut dyn Environment, seen: &mut [u8]| {
+        (0..500).any(|_| env.step(0, seen).unwrap().info.lives < start.lives)
+    };
+    assert!(lost(env.as_mut(), &mut seen));
+    let fire = env.serve().unwrap();
+    assert_eq!(env.spec().actions[fire], "fire");
+    env.step(fire, &mut seen).unwrap();
+    assert_eq!(env.serve(), None);
+}
+
+#[test]
 fn nine_games_run_as_they_always_did() {
     let Some(_) = interpreter() else { return };
     assert_eq!(GAMES.len(), 9);

@@ -94,6 +94,8 @@ impl Unit<'_> {
             self.imitate(&mut steps, &run)?;
         }
         steps.step("features-of-all", &judge, None)?;
+        // The returns of the agents have to converge too.
+        steps.step("sample-of-all", &["sample", &run], None)?;
         let mut judgements = BTreeMap::new();
         let mut keep = |name: &str, text: &str| -> Result<()> {
             let judgement: Judgement = serde_json::from_str(text)
