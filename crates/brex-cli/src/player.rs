@@ -16,6 +16,8 @@ pub(crate) enum Player {
     Script(Script),
     Mixture(Mixture),
     File(PathBuf),
+    /// A policy from a file that chooses a share of the actions; the others are random.
+    Noisy(PathBuf, f64),
     /// Somebody whose episodes were recorded before, in a folder.
     Recorded(PathBuf),
 }
@@ -29,6 +31,9 @@ impl Player {
         if let Some(mixture) = Mixture::by_name(text) {
             return Ok(Self::Mixture(mixture));
         }
+        if let Some(noisy) = Self::noisy(text) {
+            return Ok(noisy);
+        }
         let path = PathBuf::from(text);
         if path.extension().is_some_and(|end| end == "safetensors") {
             return Ok(Self::File(path));
@@ -38,9 +43,17 @@ impl Player {
         }
         let names = Script::ALL.map(Script::name).join(", ");
         Err(format!(
-            "expected {names}, a mixture as good:0.5+random, a .safetensors file of brex train, or a \
-             folder of recorded episodes"
+            "expected {names}, a mixture as good:0.5+random, a .safetensors file of brex train, alone or \
+             as FILE.safetensors:0.5+random, or a folder of recorded episodes"
         ))
+    }
+
+    /// A policy and its share of the actions, as `D.safetensors:0.5+random`.
+    fn noisy(text: &str) -> Option<Self> {
+        let (path, share) = text.strip_suffix("+random")?.rsplit_once(':')?;
+        let share: f64 = share.parse().ok()?;
+        let known = path.ends_with(".safetensors") && share > 0.0 && share < 1.0;
+        known.then(|| Self::Noisy(PathBuf::from(path), share))
     }
 
     /// What tables call it.
@@ -49,6 +62,7 @@ impl Player {
             Self::Script(script) => script.name().to_owned(),
             Self::Mixture(mixture) => mixture.name(),
             Self::File(path) | Self::Recorded(path) => path.display().to_string(),
+            Self::Noisy(path, share) => format!("{}:{share}+random", path.display()),
         }
     }
 }
@@ -56,7 +70,8 @@ impl Player {
 /// Who plays, ready to.
 pub(crate) enum Ready {
     Script(Mixture),
-    Agent(Box<Agent>),
+    /// An agent, and the share of its actions that are random instead.
+    Agent(Box<Agent>, f64),
     Recorded(Vec<Episode>),
 }
 
@@ -72,7 +87,11 @@ impl Player {
             Self::Mixture(mixture) => mixture.clone(),
             Self::File(path) => {
                 let agent = read_agent(path, env, &open(device)?)?;
-                return Ok(Ready::Agent(Box::new(agent)));
+                return Ok(Ready::Agent(Box::new(agent), 0.0));
+            }
+            Self::Noisy(path, share) => {
+                let agent = read_agent(path, env, &open(device)?)?;
+                return Ok(Ready::Agent(Box::new(agent), 1.0 - share));
             }
             Self::Recorded(folder) => {
                 let bad = |error: anyhow::Error| BadInput::new(format!("{error:#}"));
@@ -144,4 +163,24 @@ pub(crate) fn read_agent(
         )));
     }
     file.agent(device).map_err(|error| bad(error.to_string()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_policy_may_choose_a_share_of_the_actions() {
+        let noisy = Player::parse("runs/a:b/D.safetensors:0.75+random").unwrap();
+        let path = PathBuf::from("runs/a:b/D.safetensors");
+        assert_eq!(noisy, Player::Noisy(path, 0.75));
+        assert_eq!(noisy.name(), "runs/a:b/D.safetensors:0.75+random");
+        for wrong in [
+            "D.safetensors:1+random",
+            "D.safetensors:x+random",
+            "D:0.5+random",
+        ] {
+            assert!(Player::parse(wrong).is_err(), "{wrong}");
+        }
+    }
 }

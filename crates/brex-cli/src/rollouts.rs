@@ -9,7 +9,7 @@ use crate::recorded::RecordedEpisodes;
 use anyhow::{Context, Result, bail};
 use brex_core::{Episode, stream};
 use brex_envs::{EnvError, Environment, Mixture, make};
-use brex_learn::{Agent, DeviceName, play_episodes};
+use brex_learn::{Agent, Choice, DeviceName, play_noisy_episodes};
 use brex_store::{AtomicDir, read_episode, write_atomic, write_episode};
 use rand::Rng;
 use rayon::prelude::*;
@@ -49,7 +49,7 @@ impl Rollouts<'_> {
         interrupt::listen();
         let played = match player {
             Ready::Script(mixture) => self.play_script(&mixture, &progress),
-            Ready::Agent(agent) => self.play_agent(&agent, &progress),
+            Ready::Agent(agent, noise) => self.play_agent(&agent, noise, &progress),
             Ready::Recorded(mut episodes) => {
                 episodes.truncate(self.episodes as usize);
                 Ok(Some(episodes))
@@ -62,14 +62,22 @@ impl Rollouts<'_> {
         }
     }
 
-    fn play_agent(&self, agent: &Agent, progress: &Progress) -> Result<Option<Vec<Episode>>> {
+    fn play_agent(
+        &self,
+        agent: &Agent,
+        noise: f64,
+        progress: &Progress,
+    ) -> Result<Option<Vec<Episode>>> {
         let total = self.episodes as usize;
         let goes_on = |done: usize| {
             progress.update(done as u64, Some(total as u64), "episodes");
             !interrupt::requested()
         };
         let make = || make(self.environment);
-        Ok(play_episodes(agent, make, total, self.seed, goes_on)?)
+        let how = (noise, Choice::Drawn);
+        Ok(play_noisy_episodes(
+            agent, how, make, total, self.seed, goes_on,
+        )?)
     }
 
     /// All episodes of a script or a mixture, in order; each has a seed of its own.
@@ -114,6 +122,10 @@ impl Rollouts<'_> {
             Player::File(path) => {
                 let bytes = fs::read(path).with_context(|| format!("{}", path.display()))?;
                 json!({ "file": checksum(&bytes) })
+            }
+            Player::Noisy(path, share) => {
+                let bytes = fs::read(path).with_context(|| format!("{}", path.display()))?;
+                json!({ "file": checksum(&bytes), "share": share })
             }
             Player::Recorded(folder) => {
                 let recorded = RecordedEpisodes::read(folder)?;

@@ -43,10 +43,11 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "FILE.safetensors", requires = "episodes")]
     out: Option<PathBuf>,
     /// Policies to judge besides, as NAME=FILE.safetensors, NAME=noop|random|good|hacker, a
-    /// mixture as NAME=good:0.5+random, or NAME=FOLDER with episodes that were recorded before
+    /// mixture as NAME=good:0.5+random or NAME=FILE.safetensors:0.5+random, or NAME=FOLDER with
+    /// episodes that were recorded before
     #[arg(long = "policy", value_name = "NAME=WHO", value_parser = named_player)]
     policies: Vec<(String, Player)>,
-    /// Judge the scripts and mixtures of them too: a ladder of skill
+    /// Judge the scripts, mixtures of them, and policy D with random actions too: a ladder of skill
     #[arg(long)]
     ladder: bool,
     /// Rollouts of each policy
@@ -58,6 +59,9 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     on: DeviceArgument,
 }
+
+/// The shares of actions that policy D chooses on the ladder.
+const NOISY_SHARES: [f64; 4] = [0.25, 0.5, 0.75, 0.9];
 
 /// What features are divided by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -237,6 +241,15 @@ fn players(arguments: &Arguments, folder: Option<&Path>) -> Result<Vec<(String, 
         players.extend(scripts.map(|s| (s.name().to_owned(), Player::Script(s))));
         let mixtures = Mixture::ladder().into_iter();
         players.extend(mixtures.map(|mixture| (mixture.name(), Player::Mixture(mixture))));
+        let best = folder.map(|folder| folder.join("D.safetensors"));
+        if let Some(best) = best.filter(|path| path.exists()) {
+            players.extend(NOISY_SHARES.map(|share| {
+                (
+                    format!("D:{share}+random"),
+                    Player::Noisy(best.clone(), share),
+                )
+            }));
+        }
     }
     for (name, player) in &arguments.policies {
         match players.iter_mut().find(|(there, _)| there == name) {

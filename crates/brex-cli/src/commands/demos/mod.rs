@@ -1,12 +1,13 @@
 //! `brex demos`: ranked demonstrations, made as the paper made them.
 //!
 //! An agent is trained on the true score. Twelve checkpoints of its first part show one episode
-//! each, from clumsy to fair; all strict comparisons of their scores are the preferences. Four more
-//! checkpoints are the policies A, B, C and D that rewards and bounds are judged by; the best
-//! demonstration lies well below the last of them.
+//! each, from clumsy to fair ([`skill`] says which); all strict comparisons of their scores are the
+//! preferences. Four more checkpoints are the policies A, B, C and D that rewards and bounds are
+//! judged by; the best demonstration lies well below the last of them.
 
 mod add;
 mod files;
+mod skill;
 
 pub(crate) use add::{Rank, add};
 
@@ -27,21 +28,11 @@ use brex_learn::{Agent, Device, PolicyFile, PpoConfig, Trainer, play_episodes};
 use brex_store::AtomicDir;
 use files::{Demonstration, Judge, Results};
 use serde_json::json;
+use skill::{Checkpoint, Choice, PAPER_UPDATES};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// Updates of the paper's trainings: demonstrations, policies A to D, and the last one.
-const PAPER_DEMONSTRATIONS: [u64; 12] = [50, 100, 150, 200, 250, 300, 350, 400, 450, 500, 550, 600];
-/// The last of the twelve in each pocket game: early enough that all demonstrations are far from what
-/// an agent can reach, as the paper's are, late enough that the best is several times the first.
-const POCKET_LAST: [(&str, u64); 5] = [
-    ("pocket:breakout", 600),
-    ("pocket:space-invaders", 360),
-    ("pocket:beam-rider", 420),
-    ("pocket:enduro", 180),
-    ("pocket:seaquest", 90),
-];
-const PAPER_POLICIES: [(&str, u64); 4] = [("A", 25), ("B", 325), ("C", 800), ("D", 1450)];
-const PAPER_UPDATES: u64 = 1450;
+const JUDGES: [&str; 4] = ["A", "B", "C", "D"];
 
 /// Make ranked demonstrations with an agent that learns
 ///
@@ -91,19 +82,13 @@ impl Arguments {
     }
 }
 
-/// The checkpoints that demonstrations come from, in updates of the paper's trainings. Agents of
-/// pocket games learn most at the very beginning: theirs go by the cubes of 1 to 12.
-fn demonstrated(spec: &Spec) -> [u64; 12] {
-    let last = POCKET_LAST.iter().find(|(name, _)| *name == spec.name);
-    match last {
-        Some((_, last)) => std::array::from_fn(|at| (at as u64 + 1).pow(3) * last / 1728),
-        None => PAPER_DEMONSTRATIONS,
+/// How an environment's checkpoints are chosen.
+fn choice(spec: &Spec) -> Choice {
+    if spec.is_atari() {
+        Choice::Published
+    } else {
+        Choice::BySkill
     }
-}
-
-/// The update of a training that is as far in it as another is in the paper's.
-fn scaled(update: u64, updates: u64) -> u64 {
-    (update * updates).div_ceil(PAPER_UPDATES).max(1)
 }
 
 pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Outcome> {
@@ -114,10 +99,9 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Outcome> {
     let env = make(name).map_err(|error| BadInput::new(error.to_string()))?;
     let spec = env.spec().clone();
     drop(env);
-    let checkpoints = match &arguments.from {
-        Some(training) => found(training)?,
-        None => Vec::new(),
-    };
+    if let Some(training) = &arguments.from {
+        found(training)?;
+    }
     let device = open(arguments.on.device)?;
     prepare(name, common.quiet)?;
     let config = config(arguments, &spec)?;
@@ -133,14 +117,14 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Outcome> {
         write_text(&out.path().join("run.toml"), &again)?;
         out.commit()?;
     }
-    let checkpoints = match &arguments.from {
-        Some(_) => checkpoints,
+    let training = match &arguments.from {
+        Some(training) => training.clone(),
         None => match trained(arguments, common, config, &device)? {
-            Some(checkpoints) => checkpoints,
+            Some(training) => training,
             None => return Ok(Outcome::Done),
         },
     };
-    let results = record(arguments, common, &checkpoints, &device)?;
+    let results = record(arguments, common, &training, &device)?;
     results.write(arguments.directory())?;
     if common.json {
         print(&json_text(&results.json(name))?)?;
@@ -188,18 +172,17 @@ fn config(arguments: &Arguments, spec: &Spec) -> Result<PpoConfig, BadInput> {
     settings.over(spec)
 }
 
-/// Trains, or goes on training, and gives the checkpoints; none if somebody asked to stop.
+/// Trains, or goes on training, and gives the training's directory; none if somebody asked to stop.
 fn trained(
     arguments: &Arguments,
     common: &Common,
     config: PpoConfig,
     device: &Device,
-) -> Result<Option<Vec<PathBuf>>> {
+) -> Result<Option<PathBuf>> {
     let name = &arguments.environment;
     let directory = arguments.directory().join("training");
     let updates = config.updates();
-    let wanted = demonstrated(make(name)?.spec()).into_iter();
-    let wanted = wanted.chain(PAPER_POLICIES.map(|(_, update)| update));
+    let keep = choice(make(name)?.spec()).candidates(updates);
     let mut folder = if arguments.resume {
         TrainingFolder::resume(&directory, || make(name), None, device)?
     } else {
@@ -207,7 +190,7 @@ fn trained(
             reward: "truth".to_owned(),
             reward_identity: None,
             imitation: None,
-            keep: wanted.map(|update| scaled(update, updates)).collect(),
+            keep,
         };
         let trainer = Trainer::new(config, common.seed, || make(name), None, device)?;
         TrainingFolder::create(&directory, false, name, trainer, notes, &[])?
@@ -222,11 +205,11 @@ fn trained(
         ));
         return Ok(None);
     }
-    found(&directory).map(Some)
+    Ok(Some(directory))
 }
 
 /// The policies of a training, the earliest first.
-fn found(training: &Path) -> Result<Vec<PathBuf>> {
+fn found(training: &Path) -> Result<Vec<Checkpoint>> {
     let (file, _) = TrainingFolder::peek(training)?;
     let updates = file.config.updates();
     if file.update < updates {
@@ -237,9 +220,9 @@ fn found(training: &Path) -> Result<Vec<PathBuf>> {
         ))
         .into());
     }
-    let kept = (1..=updates).map(|update| policy_path(training, update));
-    let kept: Vec<PathBuf> = kept.filter(|path| path.exists()).collect();
-    if kept.len() < PAPER_POLICIES.len() {
+    let kept = (1..=updates).map(|update| (update, policy_path(training, update)));
+    let kept: Vec<Checkpoint> = kept.filter(|(_, path)| path.exists()).collect();
+    if kept.len() < JUDGES.len() {
         let shown = training.display();
         let (count, problem) = (kept.len(), "train with more --policies");
         return Err(BadInput::new(format!(
@@ -250,52 +233,51 @@ fn found(training: &Path) -> Result<Vec<PathBuf>> {
     Ok(kept)
 }
 
-/// A checkpoint near an update of the paper's.
-fn nearest(checkpoints: &[(u64, PathBuf)], paper: u64) -> &(u64, PathBuf) {
-    let updates = checkpoints.last().map_or(1, |(update, _)| *update);
-    let wanted = scaled(paper, updates);
-    let distance = |(update, _): &&(u64, PathBuf)| update.abs_diff(wanted);
-    checkpoints
-        .iter()
-        .min_by_key(distance)
-        .unwrap_or(&checkpoints[0])
-}
-
 /// Plays the demonstrations, and judges the policies.
 fn record(
     arguments: &Arguments,
     common: &Common,
-    checkpoints: &[PathBuf],
+    training: &Path,
     device: &Device,
 ) -> Result<Results> {
     let env = make(&arguments.environment)?;
-    let numbered = checkpoints.iter().map(|path| {
-        let stem = path.file_stem().unwrap_or_default().to_string_lossy();
-        (stem.parse().unwrap_or(0), path.clone())
-    });
-    let numbered: Vec<(u64, PathBuf)> = numbered.collect();
-    let progress = Progress::start("demonstrations", common.quiet);
+    let checkpoints = found(training)?;
     let usual = if env.spec().is_atari() { 1 } else { 15 };
     let takes = usize::from(arguments.takes.unwrap_or(usual));
-    let mut demonstrations = Vec::new();
-    for (index, paper) in demonstrated(env.spec()).into_iter().enumerate() {
-        let (update, path) = nearest(&numbered, paper);
+    let progress = Progress::start("demonstrations", common.quiet);
+    let mut played: BTreeMap<usize, Vec<Episode>> = BTreeMap::new();
+    let mut plays = |index: usize| -> Result<Vec<Episode>> {
+        if let Some(known) = played.get(&index) {
+            return Ok(known.clone());
+        }
+        let (update, path) = &checkpoints[index];
         let agent = read_agent(path, env.as_ref(), device)?;
-        let seed = common.seed ^ (index as u64 + 1) << 32;
-        let Some(episode) = typical(play(arguments, &agent, takes, seed)?) else {
+        let episodes = play(arguments, &agent, takes, common.seed ^ update << 32)?;
+        played.insert(index, episodes.clone());
+        progress.update(played.len() as u64, None, "checkpoints played");
+        Ok(episodes)
+    };
+    let skill = |index: usize| plays(index).map(|episodes| average(&episodes));
+    let (showing, judging) = choice(env.spec()).choose(&checkpoints, skill)?;
+    let mut demonstrations = Vec::new();
+    for (index, &checkpoint) in showing.iter().enumerate() {
+        let before = showing[..index]
+            .iter()
+            .filter(|at| **at == checkpoint)
+            .count();
+        let Some(episode) = typical(plays(checkpoint)?, before) else {
             bail!("no episode was played");
         };
-        progress.update(index as u64 + 1, Some(12), "demonstrations");
         demonstrations.push(Demonstration {
             id: format!("demo-{:02}", index + 1),
-            update: *update,
+            update: checkpoints[checkpoint].0,
             episode,
         });
     }
     progress.finish();
     let mut judges = Vec::new();
-    for (name, paper) in PAPER_POLICIES {
-        let (update, path) = nearest(&numbered, paper);
+    for (name, checkpoint) in JUDGES.into_iter().zip(judging) {
+        let (update, path) = &checkpoints[checkpoint];
         let agent = read_agent(path, env.as_ref(), device)?;
         let episodes = usize::from(arguments.episodes);
         let played = play(arguments, &agent, episodes, common.seed)?;
@@ -308,13 +290,18 @@ fn record(
     })
 }
 
-/// The episode whose score is nearest to the average of all; of equally near ones the first.
-fn typical(episodes: Vec<Episode>) -> Option<Episode> {
-    let average = episodes.iter().map(|e| e.score).sum::<f64>() / episodes.len() as f64;
+fn average(episodes: &[Episode]) -> f64 {
+    episodes.iter().map(|e| e.score).sum::<f64>() / episodes.len() as f64
+}
+
+/// The episode whose score is nearest to the average of all, when so many were taken before; of equally
+/// near ones the first.
+fn typical(mut episodes: Vec<Episode>, before: usize) -> Option<Episode> {
+    let average = average(&episodes);
     let distance = |episode: &Episode| (episode.score - average).abs();
-    episodes
-        .into_iter()
-        .min_by(|a, b| distance(a).total_cmp(&distance(b)))
+    episodes.sort_by(|a, b| distance(a).total_cmp(&distance(b)));
+    let nth = before % episodes.len().max(1);
+    episodes.into_iter().nth(nth)
 }
 
 fn play(arguments: &Arguments, agent: &Agent, episodes: usize, seed: u64) -> Result<Vec<Episode>> {
@@ -345,20 +332,10 @@ mod tests {
             checksum: 0,
             frames: None,
         };
-        let chosen = |scores: &[f64]| typical(scores.iter().copied().map(scored).collect());
+        let chosen = |scores: &[f64]| typical(scores.iter().copied().map(scored).collect(), 0);
         let score = |scores: &[f64]| chosen(scores).map(|episode| episode.score);
         assert_eq!(score(&[3.0, 90.0, 40.0, 1.0]), Some(40.0));
         assert_eq!(score(&[7.0]), Some(7.0));
         assert_eq!(score(&[]), None);
-    }
-
-    #[test]
-    fn demonstrations_begin_with_the_first_update_and_rise() {
-        for name in brex_envs::names() {
-            let env = make(name).unwrap();
-            let wanted = demonstrated(env.spec());
-            assert!(wanted.is_sorted(), "{name}");
-            assert!(wanted[11] <= 600 && wanted[11] > 4 * wanted[0], "{name}");
-        }
     }
 }

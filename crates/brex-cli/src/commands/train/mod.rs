@@ -43,7 +43,7 @@ pub(crate) struct Arguments {
     environment: String,
     /// What to learn from: truth is the score of the game; a run directory with :mean, :map or
     /// :trex is the mean or the most probable reward of its posterior, or its ranking head (:raw-mean
-    /// and :raw-map as published: else no frame of a demonstration has a negative one); with
+    /// and :raw-map as published, else squashed to between 0 and 1 as the head is); with
     /// :ensemble or :dropout that of the networks of `brex baseline`; a run directory or a folder of
     /// .episode files with :gail is imitated (GAIL) [default: truth]
     #[arg(long, value_name = "truth|DIR:WHICH")]

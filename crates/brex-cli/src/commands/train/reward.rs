@@ -30,14 +30,13 @@ pub(crate) enum RewardSource {
 /// A reward of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Learned {
-    /// The mean of the posterior, with a constant that makes the lowest of the demonstrations' frames
-    /// worth nothing.
+    /// The mean of the posterior, measured by what the demonstrations' frames get and squashed.
     Mean,
-    /// The most probable weights, with such a constant.
+    /// The most probable weights, likewise.
     Map,
-    /// The mean of the posterior alone, as published.
+    /// The mean of the posterior as it is, as published.
     RawMean,
-    /// The most probable weights alone, as published.
+    /// The most probable weights as they are, as published.
     RawMap,
     /// The ranking head of pre-training, as T-REX uses it.
     Trex,
@@ -149,8 +148,10 @@ impl RewardSource {
             }
             Learned::Mean | Learned::Map => {
                 let weights = posterior_weights(&files, *which, &identity)?;
-                let lowest = lowest_demonstrated(&files, &encoder.phi(device)?, &weights, quiet)?;
-                (weights, -lowest, Squash::Nothing)
+                let phi = encoder.phi(device)?;
+                let (mean, sd) = demonstrated(&files, &phi, &weights, quiet)?;
+                let weights: Vec<f64> = weights.iter().map(|weight| weight / sd).collect();
+                (weights, -mean / sd, Squash::Sigmoid)
             }
             Learned::RawMean | Learned::RawMap => {
                 let weights = posterior_weights(&files, *which, &identity)?;
@@ -167,17 +168,26 @@ impl RewardSource {
     }
 }
 
-/// The lowest reward of a frame of the run's demonstrations. Where it is taken off, living is never
-/// worse than not living, which is what agents have to assume whose episodes can end.
-fn lowest_demonstrated(files: &RunFiles, phi: &Phi, weights: &[f64], quiet: bool) -> Result<f64> {
-    let mut lowest = f64::INFINITY;
+/// The mean and the deviation of what the frames of the run's demonstrations get, each demonstration
+/// counting the same, however long. A reward in these units and squashed is positive, so that living is
+/// never worse than not living, which is what agents have to assume whose episodes can end; and no
+/// frame that nobody has seen gets many times what the best of the seen ones get.
+fn demonstrated(files: &RunFiles, phi: &Phi, weights: &[f64], quiet: bool) -> Result<(f64, f64)> {
+    let (mut mean, mut square, mut count) = (0.0, 0.0, 0.0);
     for episode in RecordedEpisodes::read(&files.episodes)?.seen(quiet)? {
+        let share = 1.0 / episode.len().max(1) as f64;
+        count += 1.0;
         phi.each_frame(&episode, |features| {
             let pairs = features.iter().zip(weights);
-            lowest = lowest.min(pairs.map(|(f, w)| f64::from(*f) * w).sum());
+            let reward: f64 = pairs.map(|(f, w)| f64::from(*f) * w).sum();
+            mean += share * reward;
+            square += share * reward * reward;
         });
     }
-    Ok(if lowest.is_finite() { lowest } else { 0.0 })
+    let count = f64::max(count, 1.0);
+    let mean = mean / count;
+    let sd = f64::sqrt(f64::max(square / count - mean * mean, 0.0));
+    Ok((mean, if sd > 0.0 { sd } else { 1.0 }))
 }
 
 /// Where `brex baseline` leaves the networks of a reward, if it is one of those.

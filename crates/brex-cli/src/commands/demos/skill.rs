@@ -1,0 +1,232 @@
+//! Which checkpoints of a training show what they can do, and which judge.
+//!
+//! The paper takes checkpoints at fixed updates: its agents improve slowly and evenly. Agents of pocket
+//! games improve suddenly, each game and seed at another time, and fixed updates would give a dozen
+//! demonstrations that are all clumsy or all good. Theirs are taken by skill, the average score of
+//! what a checkpoint plays: twelve in even steps from the first checkpoint to half of what the agent
+//! reaches, so that the best of them is far from what can be learned, as the paper's is.
+
+use anyhow::Result;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+
+/// Updates of the paper's trainings: demonstrations, policies A to D, and the last one.
+const PAPER_DEMONSTRATIONS: [u64; 12] = [50, 100, 150, 200, 250, 300, 350, 400, 450, 500, 550, 600];
+const PAPER_JUDGES: [u64; 4] = [25, 325, 800, 1450];
+pub(super) const PAPER_UPDATES: u64 = 1450;
+
+/// The skill of the best demonstration, as a share of the way from the first checkpoint to the best.
+const BEST_DEMONSTRATION: f64 = 0.5;
+/// The same for policies A to D: two among the demonstrations, two beyond them.
+const JUDGES: [f64; 4] = [0.1, 0.4, 0.7, 1.0];
+/// Checkpoints to choose from; close together at the beginning, where agents learn most.
+const CANDIDATES: u64 = 64;
+
+/// How checkpoints are chosen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Choice {
+    /// By their updates, as published.
+    Published,
+    /// By what the agent scored at that time.
+    BySkill,
+}
+
+/// A checkpoint: its update and its file.
+pub(super) type Checkpoint = (u64, PathBuf);
+
+impl Choice {
+    /// The updates to keep checkpoints of.
+    pub(super) fn candidates(self, updates: u64) -> BTreeSet<u64> {
+        match self {
+            Self::Published => {
+                let all = PAPER_DEMONSTRATIONS.into_iter().chain(PAPER_JUDGES);
+                all.map(|paper| scaled(paper, updates)).collect()
+            }
+            Self::BySkill => (1..=CANDIDATES)
+                .map(|n| (n * n * updates).div_ceil(CANDIDATES * CANDIDATES))
+                .collect(),
+        }
+    }
+
+    /// The twelve checkpoints that demonstrate and the four that judge, by their places in a list that
+    /// is not empty. Skill is asked for where it is needed.
+    pub(super) fn choose(
+        self,
+        checkpoints: &[Checkpoint],
+        skill: impl FnMut(usize) -> Result<f64>,
+    ) -> Result<(Vec<usize>, Vec<usize>)> {
+        match self {
+            Self::Published => {
+                let near = |paper: u64| nearest(checkpoints, paper);
+                let demonstrations = PAPER_DEMONSTRATIONS.map(near).to_vec();
+                Ok((demonstrations, PAPER_JUDGES.map(near).to_vec()))
+            }
+            Self::BySkill => {
+                let last = checkpoints.len() - 1;
+                let mut measured = Measured::of(last, skill)?;
+                let step = BEST_DEMONSTRATION / 11.0;
+                let shares: Vec<f64> = (0..12).map(|at| step * f64::from(at)).collect();
+                let demonstrations = measured.choose(&shares)?;
+                let mut judges = measured.choose(&JUDGES)?;
+                judges[JUDGES.len() - 1] = last;
+                Ok((demonstrations, judges))
+            }
+        }
+    }
+}
+
+/// Skills of checkpoints, as far as they were asked for.
+struct Measured<F> {
+    skill: F,
+    known: BTreeMap<usize, f64>,
+    last: usize,
+}
+
+impl<F: FnMut(usize) -> Result<f64>> Measured<F> {
+    /// Of the first and the last one.
+    fn of(last: usize, mut skill: F) -> Result<Self> {
+        let known = BTreeMap::from([(0, skill(0)?), (last, skill(last)?)]);
+        Ok(Self { skill, known, last })
+    }
+
+    fn at(&mut self, index: usize) -> Result<f64> {
+        if let Some(known) = self.known.get(&index) {
+            return Ok(*known);
+        }
+        let found = (self.skill)(index)?;
+        self.known.insert(index, found);
+        Ok(found)
+    }
+
+    /// Checkpoints with these shares of the skill between the first and the last, each another one
+    /// where there are enough of that skill. Skill rises with training, by and large: each is looked
+    /// for by halves.
+    fn choose(&mut self, shares: &[f64]) -> Result<Vec<usize>> {
+        let (low, high) = (self.at(0)?, self.at(self.last)?);
+        let wanted = |share: &f64| low + share * (high - low);
+        for share in shares {
+            let (mut below, mut reached) = (0, self.last);
+            while below + 1 < reached {
+                let middle = usize::midpoint(below, reached);
+                if self.at(middle)? < wanted(share) {
+                    below = middle;
+                } else {
+                    reached = middle;
+                }
+            }
+        }
+        let step = (high - low).abs()
+            * shares
+                .windows(2)
+                .fold(0.0, |most: f64, two| most.max(two[1] - two[0]));
+        let mut free = self.known.clone();
+        let mut chosen = Vec::new();
+        for share in shares {
+            let distance = |skill: &f64| (skill - wanted(share)).abs();
+            let near = |among: &BTreeMap<usize, f64>| {
+                let all = among.iter().map(|(index, skill)| (*index, distance(skill)));
+                all.min_by(|a, b| a.1.total_cmp(&b.1))
+            };
+            let another = near(&free).filter(|(_, far)| *far <= step);
+            let index = another
+                .or_else(|| near(&self.known))
+                .map_or(0, |(index, _)| index);
+            free.remove(&index);
+            chosen.push(index);
+        }
+        Ok(chosen)
+    }
+}
+
+/// The update of a training that is as far in it as another is in the paper's.
+fn scaled(update: u64, updates: u64) -> u64 {
+    (update * updates).div_ceil(PAPER_UPDATES).max(1)
+}
+
+/// The place of a checkpoint near an update of the paper's.
+fn nearest(checkpoints: &[Checkpoint], paper: u64) -> usize {
+    let updates = checkpoints.last().map_or(1, |(update, _)| *update);
+    let wanted = scaled(paper, updates);
+    let distance = |index: &usize| checkpoints[*index].0.abs_diff(wanted);
+    (0..checkpoints.len()).min_by_key(distance).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn checkpoints(updates: impl IntoIterator<Item = u64>) -> Vec<Checkpoint> {
+        let named = |update: u64| (update, PathBuf::from(update.to_string()));
+        updates.into_iter().map(named).collect()
+    }
+
+    #[test]
+    fn the_papers_updates_are_scaled() {
+        let kept = Choice::Published.candidates(145);
+        assert_eq!(kept.len(), 16);
+        let kept = checkpoints(kept);
+        let (demonstrations, judges) = Choice::Published.choose(&kept, |_| Ok(0.0)).unwrap();
+        let updates = |chosen: &[usize]| chosen.iter().map(|at| kept[*at].0).collect::<Vec<u64>>();
+        assert_eq!(updates(&demonstrations)[..3], [5, 10, 15]);
+        assert_eq!(updates(&judges), [3, 33, 80, 145]);
+    }
+
+    #[test]
+    fn candidates_begin_with_the_first_update_and_end_with_the_last() {
+        for updates in [1, 7, 489, 100_000] {
+            let kept = Choice::BySkill.candidates(updates);
+            let first = kept.first().copied();
+            assert!(first.is_some_and(|first| first <= 1 + updates / 4000));
+            assert_eq!(kept.last(), Some(&updates));
+        }
+    }
+
+    /// An agent that learns nothing for long, and then all at once; and how few are asked.
+    #[test]
+    fn demonstrations_rise_in_even_steps_whenever_the_agent_learns() {
+        for sudden in [20.0, 250.0] {
+            let at = |update: u64| (update as f64 - sudden) / 30.0;
+            let score = |update: u64| 10.0 + 100.0 / (1.0 + (-at(update)).exp());
+            let kept = checkpoints(Choice::BySkill.candidates(489));
+            let mut asked = 0;
+            let skill = |index: usize| {
+                asked += 1;
+                Ok(score(kept[index].0))
+            };
+            let (demonstrations, judges) = Choice::BySkill.choose(&kept, skill).unwrap();
+            let (low, high) = (score(1), score(489));
+            for (at, index) in demonstrations.iter().enumerate() {
+                let wanted = low + (high - low) * 0.5 / 11.0 * at as f64;
+                let reached = score(kept[*index].0);
+                assert!(
+                    (reached - wanted).abs() < 12.0,
+                    "{at}: {reached} for {wanted}"
+                );
+            }
+            let different: BTreeSet<usize> = demonstrations.iter().copied().collect();
+            assert!(different.len() >= 10, "{different:?}");
+            let judged: Vec<f64> = judges.iter().map(|at| score(kept[*at].0)).collect();
+            assert!(judged.is_sorted() && judged[2] > low + (high - low) * 0.5);
+            assert!(asked < 30, "{asked} of {} played", kept.len());
+        }
+    }
+
+    /// An agent that goes from nothing to all between two checkpoints, and forgets once on the way.
+    #[test]
+    fn no_checkpoint_of_quite_another_skill_is_taken() {
+        let skills = [1.0, 2.0, 10.0, 1.0, 12.0, 45.0, 46.0, 90.0, 95.0, 100.0];
+        let kept = checkpoints(1..=10);
+        let (demonstrations, _) = Choice::BySkill.choose(&kept, |at| Ok(skills[at])).unwrap();
+        let shown: Vec<f64> = demonstrations.iter().map(|at| skills[*at]).collect();
+        assert!(shown.is_sorted(), "{shown:?}");
+        assert!(shown[11] < 50.0, "{shown:?}");
+    }
+
+    #[test]
+    fn too_few_checkpoints_are_taken_twice() {
+        let kept = checkpoints([1, 2, 3, 4]);
+        let (demonstrations, judges) = Choice::BySkill.choose(&kept, |at| Ok(at as f64)).unwrap();
+        assert_eq!((demonstrations.len(), judges.len()), (12, 4));
+        assert_eq!(judges[3], 3);
+    }
+}
