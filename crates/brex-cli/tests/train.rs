@@ -205,7 +205,8 @@ fn demonstrations_are_ranked_by_their_scores() {
         .iter()
         .map(|d| d["update"].as_u64().unwrap())
         .collect();
-    assert!(updates.is_sorted() && updates[11] <= 15, "{updates:?}");
+    // Chosen by skill, of which so short a training has hardly any: any of its 30 updates may be.
+    assert!(updates.is_sorted() && updates[11] <= 30, "{updates:?}");
     let mut strict = 0;
     for (id, score) in &scores {
         strict += scores.values().filter(|other| *other > score).count();

@@ -28,7 +28,7 @@ use brex_learn::{Agent, Device, PolicyFile, PpoConfig, Trainer, play_episodes};
 use brex_store::AtomicDir;
 use files::{Demonstration, Judge, Results};
 use serde_json::json;
-use skill::{Checkpoint, Choice, PAPER_UPDATES};
+use skill::{Checkpoint, Choice, Chosen, PAPER_UPDATES};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -260,12 +260,12 @@ fn record(
     let skill = |index: usize| plays(index).map(|episodes| average(&episodes));
     let (showing, judging) = choice(env.spec()).choose(&checkpoints, skill)?;
     let mut demonstrations = Vec::new();
-    for (index, &checkpoint) in showing.iter().enumerate() {
-        let before = showing[..index]
-            .iter()
-            .filter(|at| **at == checkpoint)
-            .count();
-        let Some(episode) = typical(plays(checkpoint)?, before) else {
+    for (index, &(checkpoint, skill)) in showing.iter().enumerate() {
+        let same = |chosen: &&Chosen| chosen.0 == checkpoint;
+        let before = showing[..index].iter().filter(same).count();
+        let episodes = plays(checkpoint)?;
+        let skill = skill.unwrap_or_else(|| average(&episodes));
+        let Some(episode) = typical(episodes, skill, before) else {
             bail!("no episode was played");
         };
         demonstrations.push(Demonstration {
@@ -276,7 +276,7 @@ fn record(
     }
     progress.finish();
     let mut judges = Vec::new();
-    for (name, checkpoint) in JUDGES.into_iter().zip(judging) {
+    for (name, (checkpoint, _)) in JUDGES.into_iter().zip(judging) {
         let (update, path) = &checkpoints[checkpoint];
         let agent = read_agent(path, env.as_ref(), device)?;
         let episodes = usize::from(arguments.episodes);
@@ -294,11 +294,10 @@ fn average(episodes: &[Episode]) -> f64 {
     episodes.iter().map(|e| e.score).sum::<f64>() / episodes.len() as f64
 }
 
-/// The episode whose score is nearest to the average of all, when so many were taken before; of equally
-/// near ones the first.
-fn typical(mut episodes: Vec<Episode>, before: usize) -> Option<Episode> {
-    let average = average(&episodes);
-    let distance = |episode: &Episode| (episode.score - average).abs();
+/// The episode whose score is nearest to what the player can do, when so many were taken before; of
+/// equally near ones the first.
+fn typical(mut episodes: Vec<Episode>, skill: f64, before: usize) -> Option<Episode> {
+    let distance = |episode: &Episode| (episode.score - skill).abs();
     episodes.sort_by(|a, b| distance(a).total_cmp(&distance(b)));
     let nth = before % episodes.len().max(1);
     episodes.into_iter().nth(nth)
@@ -332,7 +331,8 @@ mod tests {
             checksum: 0,
             frames: None,
         };
-        let chosen = |scores: &[f64]| typical(scores.iter().copied().map(scored).collect(), 0);
+        let chosen =
+            |scores: &[f64]| typical(scores.iter().copied().map(scored).collect(), 35.0, 0);
         let score = |scores: &[f64]| chosen(scores).map(|episode| episode.score);
         assert_eq!(score(&[3.0, 90.0, 40.0, 1.0]), Some(40.0));
         assert_eq!(score(&[7.0]), Some(7.0));

@@ -34,6 +34,9 @@ pub(super) enum Choice {
 /// A checkpoint: its update and its file.
 pub(super) type Checkpoint = (u64, PathBuf);
 
+/// The place of a checkpoint in a list, and its skill if it is known.
+pub(super) type Chosen = (usize, Option<f64>);
+
 impl Choice {
     /// The updates to keep checkpoints of.
     pub(super) fn candidates(self, updates: u64) -> BTreeSet<u64> {
@@ -49,15 +52,15 @@ impl Choice {
     }
 
     /// The twelve checkpoints that demonstrate and the four that judge, by their places in a list that
-    /// is not empty. Skill is asked for where it is needed.
+    /// is not empty, with their skills if these were asked for.
     pub(super) fn choose(
         self,
         checkpoints: &[Checkpoint],
         skill: impl FnMut(usize) -> Result<f64>,
-    ) -> Result<(Vec<usize>, Vec<usize>)> {
+    ) -> Result<(Vec<Chosen>, Vec<Chosen>)> {
         match self {
             Self::Published => {
-                let near = |paper: u64| nearest(checkpoints, paper);
+                let near = |paper: u64| (nearest(checkpoints, paper), None);
                 let demonstrations = PAPER_DEMONSTRATIONS.map(near).to_vec();
                 Ok((demonstrations, PAPER_JUDGES.map(near).to_vec()))
             }
@@ -68,7 +71,7 @@ impl Choice {
                 let shares: Vec<f64> = (0..12).map(|at| step * f64::from(at)).collect();
                 let demonstrations = measured.choose(&shares)?;
                 let mut judges = measured.choose(&JUDGES)?;
-                judges[JUDGES.len() - 1] = last;
+                judges[JUDGES.len() - 1].0 = last;
                 Ok((demonstrations, judges))
             }
         }
@@ -101,7 +104,7 @@ impl<F: FnMut(usize) -> Result<f64>> Measured<F> {
     /// Checkpoints with these shares of the skill between the first and the last, each another one
     /// where there are enough of that skill. Skill rises with training, by and large: each is looked
     /// for by halves.
-    fn choose(&mut self, shares: &[f64]) -> Result<Vec<usize>> {
+    fn choose(&mut self, shares: &[f64]) -> Result<Vec<Chosen>> {
         let (low, high) = (self.at(0)?, self.at(self.last)?);
         let wanted = |share: &f64, (low, high): (f64, f64)| low + share * (high - low);
         for share in shares {
@@ -134,7 +137,8 @@ impl<F: FnMut(usize) -> Result<f64>> Measured<F> {
             chosen.push(index);
         }
         chosen.sort_unstable();
-        Ok(chosen)
+        let with_skill = |index: usize| (index, skills.get(&index).copied());
+        Ok(chosen.into_iter().map(with_skill).collect())
     }
 }
 
@@ -187,7 +191,8 @@ mod tests {
         assert_eq!(kept.len(), 16);
         let kept = checkpoints(kept);
         let (demonstrations, judges) = Choice::Published.choose(&kept, |_| Ok(0.0)).unwrap();
-        let updates = |chosen: &[usize]| chosen.iter().map(|at| kept[*at].0).collect::<Vec<u64>>();
+        let updates =
+            |chosen: &[Chosen]| chosen.iter().map(|at| kept[at.0].0).collect::<Vec<u64>>();
         assert_eq!(updates(&demonstrations)[..3], [5, 10, 15]);
         assert_eq!(updates(&judges), [3, 33, 80, 145]);
     }
@@ -216,7 +221,7 @@ mod tests {
             };
             let (demonstrations, judges) = Choice::BySkill.choose(&kept, skill).unwrap();
             let (low, high) = (score(1), score(489));
-            for (at, index) in demonstrations.iter().enumerate() {
+            for (at, (index, _)) in demonstrations.iter().enumerate() {
                 let wanted = low + (high - low) * 0.5 / 11.0 * at as f64;
                 let reached = score(kept[*index].0);
                 assert!(
@@ -224,9 +229,9 @@ mod tests {
                     "{at}: {reached} for {wanted}"
                 );
             }
-            let different: BTreeSet<usize> = demonstrations.iter().copied().collect();
+            let different: BTreeSet<usize> = demonstrations.iter().map(|at| at.0).collect();
             assert!(different.len() >= 10, "{different:?}");
-            let judged: Vec<f64> = judges.iter().map(|at| score(kept[*at].0)).collect();
+            let judged: Vec<f64> = judges.iter().map(|at| score(kept[at.0].0)).collect();
             assert!(judged.is_sorted() && judged[2] > low + (high - low) * 0.5);
             assert!(asked < 30, "{asked} of {} played", kept.len());
         }
@@ -238,7 +243,7 @@ mod tests {
         let skills = [1.0, 2.0, 10.0, 1.0, 12.0, 45.0, 46.0, 90.0, 95.0, 100.0];
         let kept = checkpoints(1..=10);
         let (demonstrations, _) = Choice::BySkill.choose(&kept, |at| Ok(skills[at])).unwrap();
-        let shown: Vec<f64> = demonstrations.iter().map(|at| skills[*at]).collect();
+        let shown: Vec<f64> = demonstrations.iter().map(|at| skills[at.0]).collect();
         assert!(shown.is_sorted(), "{shown:?}");
         assert!(shown[11] < 50.0, "{shown:?}");
     }
@@ -257,6 +262,6 @@ mod tests {
         let kept = checkpoints([1, 2, 3, 4]);
         let (demonstrations, judges) = Choice::BySkill.choose(&kept, |at| Ok(at as f64)).unwrap();
         assert_eq!((demonstrations.len(), judges.len()), (12, 4));
-        assert_eq!(judges[3], 3);
+        assert_eq!(judges[3].0, 3);
     }
 }
