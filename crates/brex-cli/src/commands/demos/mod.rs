@@ -62,8 +62,8 @@ pub(crate) struct Arguments {
     /// Replace an existing directory
     #[arg(long)]
     force: bool,
-    /// Episodes that each checkpoint plays; the one whose score is nearest to their average is its
-    /// demonstration, so that demonstrations show skill and not luck [default: 15; Atari: 1, as published]
+    /// Episodes that a checkpoint plays to show its skill; the one whose score is nearest to that is its
+    /// demonstration, which is then no matter of luck [default: 15; Atari: 1, as published]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     takes: Option<u16>,
     /// Episodes that each of the policies A to D is judged by
