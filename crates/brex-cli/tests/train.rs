@@ -180,6 +180,18 @@ fn a_policy_plays_from_its_file() {
         "gone.safetensors: cannot read",
     );
     refused("rollout pocket:enduro --policy best", "a .safetensors file");
+    // A policy that leaves some of the actions to luck: other episodes, the same for the same seed.
+    let noisy = "rollout pocket:breakout --policy a/policies/000010.safetensors:0.5+random";
+    for name in ["noisy", "again"] {
+        let words = format!("{noisy} --episodes 40 --out {name} --quiet");
+        sandbox.brex(&words).expect(0);
+    }
+    assert!(folder("noisy") == folder("again"));
+    assert!(folder("noisy") != folder("one"));
+    refused(
+        "rollout pocket:breakout --policy a/policies/000010.safetensors:2+random",
+        "as FILE.safetensors:0.5+random",
+    );
 }
 
 #[test]

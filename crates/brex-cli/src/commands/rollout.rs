@@ -25,7 +25,7 @@ pub(crate) struct Arguments {
     #[arg(value_name = "ENV")]
     environment: String,
     /// Who plays: noop, random, good, hacker, a mixture as good:0.5+random, or a policy that `brex
-    /// train` left
+    /// train` left, alone or as FILE.safetensors:0.5+random
     #[arg(long, value_name = "NAME|FILE.safetensors", value_parser = Player::parse)]
     policy: Player,
     /// How many episodes

@@ -160,8 +160,8 @@ fn run_add(arguments: &Arguments, episode: &Path, common: &Common) -> Result<Out
     Ok(Outcome::Done)
 }
 
-/// The settings: half the usual steps for pocket games, because the demonstrations come from the
-/// first two fifths of them; for Atari as many as the paper's agents had.
+/// The settings: half the usual steps for pocket games, because the demonstrations show half of what an
+/// agent can learn; for Atari as many as the paper's agents had.
 fn config(arguments: &Arguments, spec: &Spec) -> Result<PpoConfig, BadInput> {
     let mut settings = arguments.settings.clone();
     if settings.steps.is_none() {
@@ -245,27 +245,29 @@ fn record(
     let usual = if env.spec().is_atari() { 1 } else { 15 };
     let takes = usize::from(arguments.takes.unwrap_or(usual));
     let progress = Progress::start("demonstrations", common.quiet);
-    let mut played: BTreeMap<usize, Vec<Episode>> = BTreeMap::new();
-    let mut plays = |index: usize| -> Result<Vec<Episode>> {
-        if let Some(known) = played.get(&index) {
+    let mut played: BTreeMap<(usize, usize), Vec<Episode>> = BTreeMap::new();
+    // A checkpoint that is taken more often than it played plays another round.
+    let mut plays = |index: usize, round: usize| -> Result<Vec<Episode>> {
+        if let Some(known) = played.get(&(index, round)) {
             return Ok(known.clone());
         }
         let (update, path) = &checkpoints[index];
         let agent = read_agent(path, env.as_ref(), device)?;
-        let episodes = play(arguments, &agent, takes, common.seed ^ update << 32)?;
-        played.insert(index, episodes.clone());
+        let seed = common.seed ^ update << 32 ^ (round as u64) << 16;
+        let episodes = play(arguments, &agent, takes, seed)?;
+        played.insert((index, round), episodes.clone());
         progress.update(played.len() as u64, None, "checkpoints played");
         Ok(episodes)
     };
-    let skill = |index: usize| plays(index).map(|episodes| average(&episodes));
+    let skill = |index: usize| plays(index, 0).map(|episodes| average(&episodes));
     let (showing, judging) = choice(env.spec()).choose(&checkpoints, skill)?;
     let mut demonstrations = Vec::new();
     for (index, &(checkpoint, skill)) in showing.iter().enumerate() {
         let same = |chosen: &&Chosen| chosen.0 == checkpoint;
         let before = showing[..index].iter().filter(same).count();
-        let episodes = plays(checkpoint)?;
+        let episodes = plays(checkpoint, before / takes)?;
         let skill = skill.unwrap_or_else(|| average(&episodes));
-        let Some(episode) = typical(episodes, skill, before) else {
+        let Some(episode) = typical(episodes, skill, before % takes) else {
             bail!("no episode was played");
         };
         demonstrations.push(Demonstration {
@@ -299,8 +301,7 @@ fn average(episodes: &[Episode]) -> f64 {
 fn typical(mut episodes: Vec<Episode>, skill: f64, before: usize) -> Option<Episode> {
     let distance = |episode: &Episode| (episode.score - skill).abs();
     episodes.sort_by(|a, b| distance(a).total_cmp(&distance(b)));
-    let nth = before % episodes.len().max(1);
-    episodes.into_iter().nth(nth)
+    episodes.into_iter().nth(before)
 }
 
 fn play(arguments: &Arguments, agent: &Agent, episodes: usize, seed: u64) -> Result<Vec<Episode>> {

@@ -18,7 +18,7 @@ pub(super) const PAPER_UPDATES: u64 = 1450;
 /// The skill of the best demonstration, as a share of the way from the first checkpoint to the best.
 const BEST_DEMONSTRATION: f64 = 0.5;
 /// The same for policies A to D: two among the demonstrations, two beyond them.
-const JUDGES: [f64; 4] = [0.1, 0.4, 0.7, 1.0];
+const JUDGED_SKILLS: [f64; 4] = [0.1, 0.4, 0.7, 1.0];
 /// Checkpoints to choose from; close together at the beginning, where agents learn most.
 const CANDIDATES: u64 = 64;
 
@@ -70,8 +70,8 @@ impl Choice {
                 let step = BEST_DEMONSTRATION / 11.0;
                 let shares: Vec<f64> = (0..12).map(|at| step * f64::from(at)).collect();
                 let demonstrations = measured.choose(&shares)?;
-                let mut judges = measured.choose(&JUDGES)?;
-                judges[JUDGES.len() - 1].0 = last;
+                let mut judges = measured.choose(&JUDGED_SKILLS)?;
+                judges[JUDGED_SKILLS.len() - 1].0 = last;
                 Ok((demonstrations, judges))
             }
         }

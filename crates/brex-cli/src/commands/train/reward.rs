@@ -173,21 +173,28 @@ impl RewardSource {
 /// never worse than not living, which is what agents have to assume whose episodes can end; and no
 /// frame that nobody has seen gets many times what the best of the seen ones get.
 fn demonstrated(files: &RunFiles, phi: &Phi, weights: &[f64], quiet: bool) -> Result<(f64, f64)> {
-    let (mut mean, mut square, mut count) = (0.0, 0.0, 0.0);
+    let mut rewards = Vec::new();
     for episode in RecordedEpisodes::read(&files.episodes)?.seen(quiet)? {
-        let share = 1.0 / episode.len().max(1) as f64;
-        count += 1.0;
+        let mut each = Vec::with_capacity(episode.len());
         phi.each_frame(&episode, |features| {
             let pairs = features.iter().zip(weights);
-            let reward: f64 = pairs.map(|(f, w)| f64::from(*f) * w).sum();
-            mean += share * reward;
-            square += share * reward * reward;
+            each.push(pairs.map(|(f, w)| f64::from(*f) * w).sum());
         });
+        rewards.push(each);
     }
-    let count = f64::max(count, 1.0);
-    let mean = mean / count;
-    let sd = f64::sqrt(f64::max(square / count - mean * mean, 0.0));
-    Ok((mean, if sd > 0.0 { sd } else { 1.0 }))
+    Ok(mean_and_deviation(&rewards))
+}
+
+/// Over the frames of episodes that all count the same; a deviation of nothing is 1.
+fn mean_and_deviation(episodes: &[Vec<f64>]) -> (f64, f64) {
+    let average = |of: &dyn Fn(f64) -> f64| {
+        let each = episodes.iter().filter(|rewards| !rewards.is_empty());
+        let each = each.map(|r| r.iter().map(|v| of(*v)).sum::<f64>() / r.len() as f64);
+        each.sum::<f64>() / episodes.len().max(1) as f64
+    };
+    let mean = average(&|reward| reward);
+    let sd = average(&|reward| (reward - mean).powi(2)).sqrt();
+    (mean, if sd > 0.0 { sd } else { 1.0 })
 }
 
 /// Where `brex baseline` leaves the networks of a reward, if it is one of those.
@@ -255,6 +262,16 @@ fn posterior_weights(files: &RunFiles, which: Learned, encoder: &str) -> Result<
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_long_demonstration_counts_no_more_than_a_short_one() {
+        let (mean, sd) = mean_and_deviation(&[vec![1.0; 4000], vec![3.0, 5.0]]);
+        assert!((mean - 2.5).abs() < 1e-12);
+        let square = (1.5 * 1.5 + (0.5 * 0.5 + 2.5 * 2.5) / 2.0) / 2.0;
+        assert!((sd - f64::sqrt(square)).abs() < 1e-12);
+        assert_eq!(mean_and_deviation(&[vec![2.0; 3]]), (2.0, 1.0));
+        assert_eq!(mean_and_deviation(&[]), (0.0, 1.0));
+    }
 
     #[test]
     fn rewards_are_read_as_they_are_written() {
