@@ -2,7 +2,7 @@
 
 use crate::commands::{
     baseline, check, coverage, curves, demos, doctor, drex, envs, evaluate, export, features,
-    merge, pretrain, quickstart, render, reproduce, rollout, sample, train,
+    improve, merge, pretrain, quickstart, render, reproduce, rollout, sample, train,
 };
 use clap::builder::styling::{AnsiColor, Styles};
 use std::path::PathBuf;
@@ -52,6 +52,7 @@ pub(crate) enum Command {
     Features(features::Arguments),
     Baseline(baseline::Arguments),
     Train(train::Arguments),
+    Improve(improve::Arguments),
     Curves(curves::Arguments),
     Rollout(rollout::Arguments),
     Render(render::Arguments),

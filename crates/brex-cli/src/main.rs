@@ -83,6 +83,7 @@ fn run(words: Vec<OsString>) -> Result<Outcome> {
         Command::Features(arguments) => commands::features::run(arguments, common),
         Command::Baseline(arguments) => commands::baseline::run(arguments, common),
         Command::Train(arguments) => commands::train::run(arguments, common),
+        Command::Improve(arguments) => commands::improve::run(arguments, common),
         Command::Curves(arguments) => commands::curves::run(arguments, common),
         Command::Rollout(arguments) => commands::rollout::run(arguments, common),
         Command::Render(arguments) => commands::render::run(arguments, common),

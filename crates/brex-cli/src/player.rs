@@ -6,7 +6,7 @@ use crate::interrupt;
 use crate::recorded::RecordedEpisodes;
 use anyhow::Result;
 use brex_core::Episode;
-use brex_envs::{EnvError, Environment, Mixture, Recorder, Script, game_random};
+use brex_envs::{EnvError, Environment, Mixture, Recorder, Script, Spec, game_random};
 use brex_learn::{Agent, Device, DeviceName, PolicyFile};
 use std::path::{Path, PathBuf};
 
@@ -143,10 +143,15 @@ pub(crate) fn read_agent(
     env: &dyn Environment,
     device: &Device,
 ) -> Result<Agent, BadInput> {
+    let agent = read_policy(path, env.spec())?.agent(device);
+    agent.map_err(|error| BadInput::new(format!("{}: {error}", path.display())))
+}
+
+/// A policy from a file, if it was trained in the environment.
+pub(crate) fn read_policy(path: &Path, spec: &Spec) -> Result<PolicyFile, BadInput> {
     let bad = |problem: String| BadInput::new(format!("{}: {problem}", path.display()));
     let bytes = std::fs::read(path).map_err(|error| bad(format!("cannot read: {error}")))?;
     let file = PolicyFile::from_bytes(&bytes).map_err(|error| bad(error.to_string()))?;
-    let spec = env.spec();
     if file.environment != spec.name || file.version != spec.version {
         return Err(bad(format!(
             "the policy was trained in {} version {}; this is {} version {}",
@@ -162,7 +167,7 @@ pub(crate) fn read_agent(
             spec.actions.len()
         )));
     }
-    file.agent(device).map_err(|error| bad(error.to_string()))
+    Ok(file)
 }
 
 #[cfg(test)]

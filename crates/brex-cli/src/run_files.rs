@@ -1,6 +1,8 @@
 //! Where things are in a run directory.
 
+use anyhow::{Context, Result};
 use brex_store::{StoreError, write_atomic};
+use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The files of a run.
@@ -46,6 +48,21 @@ impl RunFiles {
 /// Writes a text as a whole file, in place of what was there.
 pub(crate) fn write_text(path: &Path, text: &str) -> Result<(), StoreError> {
     write_atomic(path, true, |writer| writer.write_all(text.as_bytes()))
+}
+
+/// Copies a folder with all that is in it.
+pub(crate) fn copy_folder(from: &Path, to: &Path) -> Result<()> {
+    fs::create_dir_all(to).with_context(|| format!("{}", to.display()))?;
+    for entry in fs::read_dir(from).with_context(|| format!("{}", from.display()))? {
+        let entry = entry.with_context(|| format!("{}", from.display()))?;
+        let (source, target) = (entry.path(), to.join(entry.file_name()));
+        if source.is_dir() {
+            copy_folder(&source, &target)?;
+        } else {
+            fs::copy(&source, &target).with_context(|| format!("{}", target.display()))?;
+        }
+    }
+    Ok(())
 }
 
 /// Where the episodes of a policy are kept. Not every system has folders with a colon in their names.

@@ -21,6 +21,7 @@ fn help_of_every_command() {
         "merge",
         "doctor",
         "train",
+        "improve",
         "demos",
         "drex",
         "pretrain",

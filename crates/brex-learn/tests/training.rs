@@ -244,3 +244,37 @@ fn settings_that_cannot_be_are_named() {
     let text = error.err().unwrap().to_string();
     assert_eq!(text, "discount is 1.5; expected a number from 0 to 1");
 }
+
+#[test]
+fn who_begins_as_somebody_first_learns_what_to_expect() {
+    let mut teacher = begun(small());
+    after(&mut teacher, 2);
+    let policy = PolicyFile::of(&teacher);
+    let mut trainer = begun(PpoConfig {
+        values_first: 2,
+        ..small()
+    });
+    assert!(PolicyFile::of(&trainer).parameters != policy.parameters);
+    trainer.begin_as(&policy).unwrap();
+    assert!(PolicyFile::of(&trainer).parameters == policy.parameters);
+    after(&mut trainer, 2);
+    let changed = |trainer: &Trainer| {
+        let now = PolicyFile::of(trainer).parameters;
+        let names = policy.parameters.iter();
+        let names = names.filter(|(name, before)| now[*name] != **before);
+        names.map(|(name, _)| name.clone()).collect::<Vec<String>>()
+    };
+    let names = changed(&trainer);
+    assert!(!names.is_empty() && names.iter().all(|name| name.starts_with("value")));
+    after(&mut trainer, 1);
+    assert!(
+        changed(&trainer)
+            .iter()
+            .any(|name| name.starts_with("policy"))
+    );
+    let mut other = policy.clone();
+    other
+        .parameters
+        .retain(|name, _| !name.starts_with("hidden"));
+    assert!(trainer.begin_as(&other).is_err());
+}

@@ -3,6 +3,7 @@
 
 pub(crate) mod baseline;
 pub(crate) mod check;
+mod cloning;
 pub(crate) mod coverage;
 pub(crate) mod curves;
 pub(crate) mod demos;
@@ -15,6 +16,8 @@ mod evaluation_report;
 pub(crate) mod export;
 pub(crate) mod features;
 mod findings;
+pub(crate) mod improve;
+mod kept_steps;
 pub(crate) mod merge;
 pub(crate) mod pretrain;
 pub(crate) mod quickstart;

@@ -1,6 +1,6 @@
 //! Commands as steps of something greater, told in the words that a person would type.
 
-use super::{baseline, demos, features, pretrain, rollout, sample, train};
+use super::{baseline, demos, features, improve, pretrain, rollout, sample, train};
 use crate::args::{self, Command, Common};
 use crate::exit::Outcome;
 use crate::recorded::RecordedEpisodes;
@@ -9,7 +9,7 @@ use crate::run_files::{RunFiles, rollouts_of};
 use anyhow::{Result, bail};
 use brex_store::read_episode;
 use clap::Parser;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// What words mean, with the seed that all steps share.
 pub(crate) fn parsed(words: &[String], seed: u64) -> Result<args::Arguments> {
@@ -29,6 +29,7 @@ pub(crate) fn run_step(words: &[String], common: &Common) -> Result<Outcome> {
         Command::Features(arguments) => features::run(arguments, common),
         Command::Sample(arguments) => sample::run(arguments, common),
         Command::Train(arguments) => train::run(arguments, common),
+        Command::Improve(arguments) => improve::run(arguments, common),
         Command::Rollout(arguments) => rollout::run(arguments, common),
         Command::Baseline(arguments) => baseline::run(arguments, common),
         other => bail!("not a step of anything: {other:?}"),
@@ -40,11 +41,10 @@ pub(crate) fn first_rollout(files: &RunFiles, policy: &str) -> PathBuf {
     rollouts_of(files, policy).join(file_name(0))
 }
 
-/// Where somebody who knows the score would rank the first rollout of a policy, as `--rank` takes
-/// it.
-pub(crate) fn rank_by_score(files: &RunFiles, policy: &str) -> Result<Vec<String>> {
+/// Where somebody who knows the score would rank an episode, as `--rank` takes it.
+pub(crate) fn rank_by_score(files: &RunFiles, episode: &Path) -> Result<Vec<String>> {
     let recorded = RecordedEpisodes::read(&files.episodes)?;
-    let episode = read_episode(first_rollout(files, policy))?;
+    let episode = read_episode(episode)?;
     let scored = || {
         let both = recorded.ids.iter().zip(&recorded.episodes);
         both.map(|(id, demonstration)| (demonstration.score, id))

@@ -103,4 +103,9 @@ impl PolicyNetwork {
         let values = linear(&self.value, x, Activation::Identity);
         (logits, values.flatten(0, 1))
     }
+
+    /// The layer that gives values.
+    pub(crate) fn value_head(&self) -> &Linear {
+        &self.value
+    }
 }

@@ -50,6 +50,11 @@ pub struct PpoConfig {
     /// [`Environment::serve`]: brex_envs::Environment::serve
     #[serde(default)]
     pub serve: bool,
+    /// Updates at the start in which only the values are learned, from what the network sees already.
+    /// An agent that begins as somebody who plays would otherwise unlearn it by advantages over values
+    /// that mean nothing yet.
+    #[serde(default)]
+    pub values_first: u64,
     /// What is done to rewards before learning from them.
     pub reward_scale: RewardScale,
 }
@@ -108,6 +113,7 @@ impl PpoConfig {
             life_loss_ends: true,
             episode_ends: true,
             serve: false,
+            values_first: 0,
             reward_scale: RewardScale::Sign,
         };
         if spec.is_atari() {

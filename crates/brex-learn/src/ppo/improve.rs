@@ -46,6 +46,8 @@ pub(crate) struct Lesson<'a> {
     /// Learning rate and clipping range of this update.
     pub(crate) learning_rate: f64,
     pub(crate) clip: f64,
+    /// Whether the policy stays as it is.
+    pub(crate) values_only: bool,
     pub(crate) device: &'a Device,
 }
 
@@ -66,7 +68,10 @@ impl Lesson<'_> {
             order.shuffle(random);
             for part in order.chunks(size.div_ceil(self.config.minibatches)) {
                 let (loss, mut statistics) = self.loss(&network, part);
-                let gradients = GradientsParams::from_grads(loss.backward(), &network);
+                let gradients = match self.values_only {
+                    true => GradientsParams::from_grads(loss.backward(), network.value_head()),
+                    false => GradientsParams::from_grads(loss.backward(), &network),
+                };
                 (network, statistics.gradient_norm) =
                     adam.step(network, gradients, self.learning_rate);
                 if !statistics.is_finite() {
@@ -119,7 +124,7 @@ impl Lesson<'_> {
 
         let returns = self.pick(self.returns, part);
         let mut errors = (values.clone() - returns.clone()).square();
-        if self.config.clip_values {
+        if self.config.clip_values && !self.values_only {
             let before = self.pick(&batch.values, part);
             let moved = (values - before.clone()).clamp(-self.clip, self.clip);
             errors = errors.max_pair((before + moved - returns).square());

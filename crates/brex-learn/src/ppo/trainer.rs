@@ -1,8 +1,10 @@
 //! A training, update by update.
 
+use crate::PolicyFile;
 use crate::adam::{Adam, AdamConfig};
 use crate::agent::Agent;
 use crate::networks::{PolicyNetwork, PolicyShape};
+use crate::parameters::{ParameterError, with_parameters};
 use crate::ppo::advantage::advantages;
 use crate::ppo::collect::{Batch, World};
 use crate::ppo::improve::Lesson;
@@ -145,6 +147,12 @@ impl Trainer {
         })
     }
 
+    /// Begins as a policy that exists, of the same shape.
+    pub fn begin_as(&mut self, policy: &PolicyFile) -> Result<(), ParameterError> {
+        self.network = with_parameters(self.network.clone(), &policy.parameters)?;
+        Ok(())
+    }
+
     /// Brings fresh environments to where others stood.
     pub(crate) fn restore(&mut self, standings: &[Standing]) -> Result<(), TrainError> {
         let world = &mut self.world;
@@ -212,6 +220,10 @@ impl Trainer {
             discount,
             trace,
         );
+        if number == self.config.values_first + 1 {
+            // Moments of the values alone would misjudge how old all the others are.
+            self.adam = Adam::new(adam_config(&self.config));
+        }
         let left = 1.0 - self.update as f64 / self.config.updates() as f64;
         let lesson = Lesson {
             config: &self.config,
@@ -220,6 +232,7 @@ impl Trainer {
             returns: &returns,
             observation: self.shape.observation,
             learning_rate: self.config.learning_rate * left,
+            values_only: number <= self.config.values_first,
             clip: self.config.clip * if self.config.clip_falls { left } else { 1.0 },
             device: &self.device,
         };

@@ -10,10 +10,10 @@ mod results;
 
 use crate::args::Common;
 use crate::atari::prepare;
+use crate::commands::cloning::cloned;
 use crate::device::{DeviceArgument, open};
 use crate::exit::{BadInput, Outcome};
 use crate::interrupt;
-use crate::numbers;
 use crate::progress::Progress;
 use crate::recorded::RecordedEpisodes;
 use crate::run_files::RunFiles;
@@ -22,9 +22,7 @@ use crate::units::take_lock;
 use anyhow::{Context, Result};
 use brex_core::stream;
 use brex_envs::make;
-use brex_learn::{
-    Choice, CloneConfig, CloneError, Cloner, Device, PolicyFile, play_noisy_episodes,
-};
+use brex_learn::{Choice, CloneConfig, Device, PolicyFile, play_noisy_episodes};
 use brex_store::{AtomicDir, write_atomic};
 use files::{CLONE, CloneFigures, DrexFiles};
 use levels::{Level, PUBLISHED, parse_noise};
@@ -201,25 +199,12 @@ impl Work<'_> {
         if let Some(found) = self.files.read_clone() {
             return Ok(Some(found));
         }
-        let steps = recorded.demonstrated(false, self.common.quiet)?;
-        let count = steps.len();
-        let shown = self.arguments.source.display();
-        let cloner = Cloner::new(config, self.common.seed, steps, device);
-        let mut cloner = cloner.map_err(|error| BadInput::new(format!("{shown}: {error}")))?;
-        let progress = Progress::start("clone", self.common.quiet);
-        while !cloner.is_done() {
-            if interrupt::requested() {
-                return Ok(None);
-            }
-            let loss = cloner.update().map_err(|error: CloneError| {
-                anyhow::Error::new(error).context(format!("{shown}: cannot be cloned"))
-            })?;
-            let loss = numbers::significant(loss, 3);
-            let accuracy = numbers::percent(cloner.best().accuracy);
-            let remark = format!("updates, loss {loss}, {accuracy} of actions kept back foretold");
-            progress.update(cloner.updates(), Some(config.updates), &remark);
-        }
-        progress.finish();
+        let shown = self.arguments.source.display().to_string();
+        let common = self.common;
+        let cloned = cloned(recorded, &shown, config, common.seed, device, common.quiet)?;
+        let Some((cloner, count)) = cloned else {
+            return Ok(None);
+        };
         let figures = CloneFigures::of(&cloner, count);
         let policy = cloner.policy();
         self.files.write_clone(&policy, &figures)?;

@@ -119,7 +119,10 @@ impl Tour<'_> {
         let before = self.evaluate(out)?;
         let before_svg = fs::read_to_string(&files.returns)?;
         for (name, rank) in [
-            ("mean", rank_by_score(&files, "mean")?),
+            (
+                "mean",
+                rank_by_score(&files, &first_rollout(&files, "mean"))?,
+            ),
             ("No-Op", vec!["worse-than-all".to_owned()]),
         ] {
             let episode = first_rollout(&files, name).display().to_string();

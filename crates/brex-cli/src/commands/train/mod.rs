@@ -9,7 +9,7 @@ mod settings;
 pub(crate) use folder::{Ended, Notes, TrainingFolder, policy_path, read_curve};
 pub(crate) use settings::{Settings, run_file};
 
-use self::folder::BETWEEN_SAVES;
+use self::folder::{BETWEEN_SAVES, POLICIES};
 use self::gail::{Experts, GailSettings, Imitation};
 use self::reward::RewardSource;
 use crate::args::Common;
@@ -17,6 +17,7 @@ use crate::atari::prepare;
 use crate::device::{DeviceArgument, open};
 use crate::exit::{BadInput, Outcome};
 use crate::numbers;
+use crate::player::read_policy;
 use crate::progress::Progress;
 use crate::run_files::RunFiles;
 use crate::table::Table;
@@ -48,6 +49,10 @@ pub(crate) struct Arguments {
     /// .episode files with :gail is imitated (GAIL) [default: truth]
     #[arg(long, value_name = "truth|DIR:WHICH")]
     reward: Option<RewardSource>,
+    /// Begin as this policy of the same environment, not as one that has learned nothing; with
+    /// --resume, what was learned since counts
+    #[arg(long, value_name = "FILE.safetensors")]
+    start: Option<PathBuf>,
     /// The training's directory
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
@@ -86,6 +91,10 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Outcome> {
     drop(env);
     prepare(name, common.quiet)?;
     let device = open(arguments.on.device)?;
+    let start = match &arguments.start {
+        Some(path) => Some(read_policy(path, &spec)?),
+        None => None,
+    };
     let begun = match arguments.resume {
         true => Some(check_resumed(arguments, common)?),
         false => None,
@@ -122,7 +131,11 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Outcome> {
             keep: keep?,
         };
         let again = run_file("train", name, common.seed, &config)?;
-        let trainer = Trainer::new(config, common.seed, || make(name), reward.function, &device)?;
+        let mut trainer =
+            Trainer::new(config, common.seed, || make(name), reward.function, &device)?;
+        if let Some(policy) = &start {
+            trainer.begin_as(policy)?;
+        }
         let files = [("run.toml", again)];
         let (out, force) = (&arguments.out, arguments.force);
         TrainingFolder::create(out, force, name, trainer, notes, &files)?
@@ -167,6 +180,16 @@ fn keep_in_run(run: &Path, source: &RewardSource, folder: &TrainingFolder) -> Re
     let bytes = PolicyFile::of(&folder.trainer).to_bytes()?;
     let path = policies.join(format!("{name}.safetensors"));
     Ok(write_atomic(path, true, |writer| writer.write_all(&bytes))?)
+}
+
+/// The last policy that a training kept.
+pub(crate) fn last_policy(training: &Path) -> Result<PathBuf> {
+    let folder = training.join(POLICIES);
+    let entries = std::fs::read_dir(&folder).with_context(|| format!("{}", folder.display()))?;
+    let paths = entries.filter_map(|entry| Some(entry.ok()?.path()));
+    let last = paths.filter(|path| path.extension().is_some_and(|end| end == "safetensors"));
+    last.max()
+        .with_context(|| format!("{}: no policy", folder.display()))
 }
 
 /// The updates after which the policy is kept.

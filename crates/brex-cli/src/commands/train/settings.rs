@@ -62,6 +62,9 @@ pub(crate) struct Settings {
     /// Whether play is begun for the agent where the game waits for it (a ball on the paddle)
     #[arg(long, value_name = "true|false")]
     serve: Option<bool>,
+    /// Learn only the values in so many updates at the start, for an agent that begins with --start
+    #[arg(long, value_name = "N")]
+    values_first: Option<u64>,
     /// What is done to rewards: nothing, only their sign, or division by the deviation of returns
     #[arg(long, value_name = "raw|sign|running", value_parser = reward_scale)]
     reward_scale: Option<RewardScale>,
@@ -79,7 +82,7 @@ macro_rules! each_given {
             steps, environments, horizon, epochs, minibatches, learning_rate, clip, clip_falls,
             discount,
             trace, entropy, value, clip_values, max_gradient_norm, life_loss_ends, episode_ends,
-            serve, reward_scale)
+            serve, values_first, reward_scale)
     };
     (@ $settings:expr, $config:expr, $name:ident, $place:ident, $given:ident, $body:expr;
         $($field:ident),*) => {

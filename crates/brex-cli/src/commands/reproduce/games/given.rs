@@ -3,7 +3,7 @@
 use crate::checksum::checksum;
 use crate::exit::BadInput;
 use crate::recorded::RecordedEpisodes;
-use crate::run_files::RunFiles;
+use crate::run_files::{RunFiles, copy_folder};
 use anyhow::{Context, Result};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -60,19 +60,4 @@ pub(super) fn recorded_policies(directory: &Path) -> Result<Vec<(String, PathBuf
         }
     }
     Ok(found)
-}
-
-/// Copies a folder with all that is in it.
-pub(super) fn copy_folder(from: &Path, to: &Path) -> Result<()> {
-    fs::create_dir_all(to).with_context(|| format!("{}", to.display()))?;
-    for entry in fs::read_dir(from).with_context(|| format!("{}", from.display()))? {
-        let entry = entry.with_context(|| format!("{}", from.display()))?;
-        let (source, target) = (entry.path(), to.join(entry.file_name()));
-        if source.is_dir() {
-            copy_folder(&source, &target)?;
-        } else {
-            fs::copy(&source, &target).with_context(|| format!("{}", target.display()))?;
-        }
-    }
-    Ok(())
 }

@@ -8,7 +8,6 @@ mod prefix;
 mod result;
 mod scale;
 mod sections;
-mod steps;
 mod tables;
 mod unit;
 

@@ -1,19 +1,20 @@
 //! One game with one seed: from demonstrations to all numbers of the tables.
 
 use super::figures::thinned_curve;
-use super::given::{self, copy_folder};
+use super::given;
 use super::prefix;
 use super::result::{Ablated, GameResult, Judgement, Played};
 use super::scale::Scale;
-use super::steps::Steps;
 use super::tables::PaperTable;
 use crate::args::{Command, Common};
 use crate::checksum::checksum;
 use crate::commands::baseline;
+use crate::commands::kept_steps::KeptSteps;
 use crate::commands::run_evaluation::RunEvaluation;
 use crate::commands::steps::{first_rollout, parsed, rank_by_score};
+use crate::commands::train::last_policy;
 use crate::numbers;
-use crate::run_files::{RunFiles, rollouts_of};
+use crate::run_files::{RunFiles, copy_folder, rollouts_of};
 use crate::terminal::json_text;
 use anyhow::{Context, Result, bail};
 use brex_envs::{Script, make};
@@ -60,7 +61,7 @@ impl Unit<'_> {
     /// Does what is not done yet.
     pub(super) fn compute(&self) -> Result<GameResult> {
         let files = RunFiles::of(&self.run);
-        let mut steps = Steps::new(self.notes.clone(), &self.run, &self.common)?;
+        let mut steps = KeptSteps::new(self.notes.clone(), &self.run, &self.common)?;
         let run = self.run.display().to_string();
         let judge = self.judging(&run)?;
         let judge: Vec<&str> = judge.iter().map(String::as_str).collect();
@@ -186,7 +187,7 @@ impl Unit<'_> {
         Ok(words)
     }
 
-    fn demonstrate(&self, steps: &mut Steps, run: &str) -> Result<()> {
+    fn demonstrate(&self, steps: &mut KeptSteps, run: &str) -> Result<()> {
         if let Some((directory, identity)) = self.given {
             let name = format!("given-{}", checksum(identity.as_bytes()));
             steps.text(&name, || {
@@ -211,7 +212,7 @@ impl Unit<'_> {
     }
 
     /// An agent learns from a reward of a run.
-    fn learn(&self, steps: &mut Steps, run: &str, reward: &str) -> Result<()> {
+    fn learn(&self, steps: &mut KeptSteps, run: &str, reward: &str) -> Result<()> {
         let out = Path::new(run).join("learned").join(reward);
         let source = format!("{run}:{reward}");
         self.train(
@@ -222,7 +223,7 @@ impl Unit<'_> {
         )
     }
 
-    fn train(&self, steps: &mut Steps, name: &str, source: &str, out: &Path) -> Result<()> {
+    fn train(&self, steps: &mut KeptSteps, name: &str, source: &str, out: &Path) -> Result<()> {
         let (count, shown) = (
             self.scale.learner_steps.to_string(),
             out.display().to_string(),
@@ -243,7 +244,7 @@ impl Unit<'_> {
     }
 
     /// GAIL, from ten episodes of the checkpoint that the best demonstration is of.
-    fn imitate(&self, steps: &mut Steps, run: &str) -> Result<()> {
+    fn imitate(&self, steps: &mut KeptSteps, run: &str) -> Result<()> {
         if self.given.is_some() {
             // Nobody who plays like the best demonstration is there: the best ones themselves.
             return self.learn(steps, run, "gail");
@@ -265,7 +266,7 @@ impl Unit<'_> {
         self.train(steps, "learn-gail", &format!("{experts}:gail"), &out)?;
         let policies = RunFiles::of(&self.run).policies;
         steps.text("gail-joins", || {
-            let last = last_policy(&out.join("policies"))?;
+            let last = last_policy(&out)?;
             fs::copy(&last, policies.join("gail.safetensors"))
                 .with_context(|| format!("{}: cannot copy", last.display()))?;
             Ok(String::new())
@@ -274,7 +275,7 @@ impl Unit<'_> {
     }
 
     /// Pre-trains without some of the losses, on the same demonstrations and rollouts.
-    fn ablate(&self, steps: &mut Steps, losses: &str) -> Result<Ablated> {
+    fn ablate(&self, steps: &mut KeptSteps, losses: &str) -> Result<Ablated> {
         let directory = self.run.join(format!("ablation-{losses}"));
         let run = directory.display().to_string();
         let files = RunFiles::of(&self.run);
@@ -349,14 +350,15 @@ impl Unit<'_> {
     }
 
     /// An episode of the agent that learned from the MAP reward and one of No-Op are ranked.
-    fn ask(&self, steps: &mut Steps, files: &RunFiles, run: &str) -> Result<()> {
+    fn ask(&self, steps: &mut KeptSteps, files: &RunFiles, run: &str) -> Result<()> {
         for name in ["map", "No-Op"] {
             let episode = first_rollout(files, name).display().to_string();
             let rank = match name {
                 "No-Op" => vec!["worse-than-all".to_owned()],
                 _ => {
-                    let text =
-                        steps.text("rank-of-map", || Ok(rank_by_score(files, name)?.join("\n")))?;
+                    let text = steps.text("rank-of-map", || {
+                        Ok(rank_by_score(files, &first_rollout(files, name))?.join("\n"))
+                    })?;
                     text.lines().map(str::to_owned).collect()
                 }
             };
@@ -406,14 +408,6 @@ fn best_checkpoint(run: &Path) -> Result<PathBuf> {
         &run.join("training"),
         update,
     ))
-}
-
-fn last_policy(folder: &Path) -> Result<PathBuf> {
-    let entries = fs::read_dir(folder).with_context(|| format!("{}", folder.display()))?;
-    let paths = entries.filter_map(|entry| Some(entry.ok()?.path()));
-    let last = paths.filter(|path| path.extension().is_some_and(|end| end == "safetensors"));
-    last.max()
-        .with_context(|| format!("{}: no policy", folder.display()))
 }
 
 /// Rank correlations as a table has them.

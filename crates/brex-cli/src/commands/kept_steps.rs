@@ -1,6 +1,5 @@
-//! The steps of one game with one seed, each kept with what it depends on: a step that was done is
-//! not done again, one that was cut off goes on, and one whose words or forerunners changed is done
-//! anew.
+//! Commands in a row, each kept with what it depends on: a step that was done is not done again, one
+//! that was cut off goes on, and one whose words or forerunners changed is done anew.
 
 use crate::args::Common;
 use crate::checksum::checksum;
@@ -14,7 +13,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Steps in a row.
-pub(super) struct Steps {
+pub(crate) struct KeptSteps {
     /// Where it is written down what was done.
     notes: PathBuf,
     /// The run directory. It is not part of what a step depends on.
@@ -24,9 +23,9 @@ pub(super) struct Steps {
     chain: String,
 }
 
-impl Steps {
+impl KeptSteps {
     /// No step yet.
-    pub(super) fn new(notes: PathBuf, run: &Path, common: &Common) -> Result<Self> {
+    pub(crate) fn new(notes: PathBuf, run: &Path, common: &Common) -> Result<Self> {
         fs::create_dir_all(&notes).with_context(|| format!("{}", notes.display()))?;
         Ok(Self {
             notes,
@@ -39,9 +38,14 @@ impl Steps {
         })
     }
 
+    /// The steps that follow have another seed.
+    pub(crate) fn reseed(&mut self, seed: u64) {
+        self.common.seed = seed;
+    }
+
     /// Does a command, unless it was done. `begun` is what the command can go on from with
     /// `--resume`, if it is there.
-    pub(super) fn step(&mut self, name: &str, words: &[&str], begun: Option<&Path>) -> Result<()> {
+    pub(crate) fn step(&mut self, name: &str, words: &[&str], begun: Option<&Path>) -> Result<()> {
         self.chain = self.after(words);
         let (done, started) = (self.note(name, "done"), self.note(name, "started"));
         if self.says(&done) {
@@ -69,7 +73,7 @@ impl Steps {
     }
 
     /// Does something else, unless it was done, and gives the text that it came to.
-    pub(super) fn text(
+    pub(crate) fn text(
         &mut self,
         name: &str,
         make: impl FnOnce() -> Result<String>,
@@ -109,7 +113,7 @@ impl Steps {
 fn can_replace(words: &[&str]) -> bool {
     match words.first() {
         Some(&"demos") => !words.contains(&"--add"),
-        Some(&"pretrain" | &"sample" | &"train" | &"rollout" | &"baseline") => true,
+        Some(&"pretrain" | &"sample" | &"train" | &"improve" | &"rollout" | &"baseline") => true,
         _ => false,
     }
 }

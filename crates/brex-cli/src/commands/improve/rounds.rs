@@ -1,0 +1,204 @@
+//! The rounds: learn, play, be ranked, learn the reward again.
+
+use super::contest::{Contest, Contests};
+use super::{Arguments, MEAN, WORK};
+use crate::args::Common;
+use crate::commands::cloning::cloned;
+use crate::commands::kept_steps::KeptSteps;
+use crate::commands::steps::rank_by_score;
+use crate::commands::train::last_policy;
+use crate::recorded::RecordedEpisodes;
+use crate::rollouts::file_name;
+use crate::run_files::RunFiles;
+use anyhow::Result;
+use brex_core::stream;
+use brex_envs::Spec;
+use brex_learn::{CloneConfig, Device, PpoConfig};
+use brex_store::{read_episode, write_atomic};
+use rand::Rng;
+use std::path::{Path, PathBuf};
+
+/// Rollouts of the policies that returns have to converge for.
+const JUDGED_BY: &str = "5";
+/// Updates in which it only learns what to expect.
+const VALUES_FIRST: &str = "10";
+/// How fast an agent learns that begins as one who plays, against one that has learned nothing.
+const GENTLY: f64 = 0.5;
+
+/// All rounds, and what was ranked in them.
+pub(super) struct Rounds<'a> {
+    arguments: &'a Arguments,
+    common: &'a Common,
+    spec: &'a Spec,
+    files: RunFiles,
+    work: PathBuf,
+    given: RecordedEpisodes,
+    steps: KeptSteps,
+    pub(super) contests: Contests,
+}
+
+impl<'a> Rounds<'a> {
+    pub(super) fn new(
+        arguments: &'a Arguments,
+        common: &'a Common,
+        spec: &'a Spec,
+        given: RecordedEpisodes,
+    ) -> Result<Self> {
+        let work = arguments.out.join(WORK);
+        let scores = given.episodes.iter().map(|episode| episode.score);
+        Ok(Self {
+            arguments,
+            common,
+            spec,
+            files: RunFiles::of(&arguments.out),
+            steps: KeptSteps::new(work.join("steps"), &arguments.out, common)?,
+            contests: Contests {
+                environment: spec.name.to_owned(),
+                demonstrated: scores.collect(),
+                all: Vec::new(),
+            },
+            work,
+            given,
+        })
+    }
+
+    /// Does what is not done yet, and gives the policy that was preferred to all others; none if
+    /// somebody asked to stop.
+    pub(super) fn run(&mut self, device: &Device) -> Result<Option<PathBuf>> {
+        let Some(mut champion) = self.clone(device)? else {
+            return Ok(None);
+        };
+        self.rank("clone", &champion)?;
+        let mean = self.work.join(MEAN);
+        if mean.exists() && self.rank("mean", &mean)? {
+            champion = mean;
+        }
+        for round in 1..=self.arguments.rounds {
+            // Else all policies would play the same episodes.
+            let seed = stream(self.common.seed, "improve", round.into()).next_u64();
+            self.steps.reseed(seed);
+            self.learn_reward(round)?;
+            let name = format!("round-{round}");
+            let challenger = self.learn(&name, &champion)?;
+            if self.rank(&name, &challenger)? {
+                champion = challenger;
+            }
+        }
+        self.learn_reward(self.arguments.rounds + 1)?;
+        Ok(Some(champion))
+    }
+
+    /// The policy behind the best demonstrations.
+    fn clone(&mut self, device: &Device) -> Result<Option<PathBuf>> {
+        let path = self.work.join("clone.safetensors");
+        if path.exists() {
+            return Ok(Some(path));
+        }
+        let best = self.given.best_scoring(self.arguments.experts.into());
+        let shown = self.arguments.source.display().to_string();
+        let (config, common) = (CloneConfig::for_spec(self.spec), self.common);
+        let Some((cloner, _)) = cloned(&best, &shown, config, common.seed, device, common.quiet)?
+        else {
+            return Ok(None);
+        };
+        let bytes = cloner.policy().to_bytes()?;
+        write_atomic(&path, true, |writer| writer.write_all(&bytes))?;
+        Ok(Some(path))
+    }
+
+    /// An agent that begins as the champion learns from the reward as it is now.
+    fn learn(&mut self, name: &str, champion: &Path) -> Result<PathBuf> {
+        let out = self.work.join(name).join("training");
+        let (run, start, shown) = (
+            self.files.directory.display(),
+            champion.display().to_string(),
+            out.display().to_string(),
+        );
+        let rate = PpoConfig::for_spec(self.spec).learning_rate * GENTLY;
+        let (steps, rate) = (
+            self.arguments.steps(self.spec).to_string(),
+            rate.to_string(),
+        );
+        let words = [
+            "train",
+            self.spec.name,
+            "--reward",
+            &format!("{run}:mean"),
+            "--start",
+            &start,
+            "--steps",
+            &steps,
+            "--learning-rate",
+            &rate,
+            "--values-first",
+            VALUES_FIRST,
+            // Whether it should last long must not depend on what every step pays alike.
+            "--life-loss-ends",
+            "false",
+            "--episode-ends",
+            "false",
+            "--policies",
+            "1",
+            "--out",
+            &shown,
+        ];
+        self.steps
+            .step(&format!("train-{name}"), &words, Some(&out))?;
+        last_policy(&out)
+    }
+
+    /// A policy plays some episodes, which are ranked among the demonstrations: whether it is preferred
+    /// to the champion.
+    fn rank(&mut self, name: &str, policy: &Path) -> Result<bool> {
+        let out = self.work.join(name).join("played").join(name);
+        let (count, policy, shown) = (
+            self.arguments.episodes.to_string(),
+            policy.display().to_string(),
+            out.display().to_string(),
+        );
+        let words = [
+            "rollout",
+            self.spec.name,
+            "--policy",
+            &policy,
+            "--episodes",
+            &count,
+            "--out",
+            &shown,
+        ];
+        self.steps.step(&format!("play-{name}"), &words, None)?;
+        let run = self.files.directory.display().to_string();
+        let mut episodes = Vec::new();
+        for index in 0..self.arguments.episodes {
+            let path = out.join(file_name(usize::from(index)));
+            let rank = self.steps.text(&format!("rank-{name}-{index}"), || {
+                Ok(rank_by_score(&self.files, &path)?.join("\n"))
+            })?;
+            let shown = path.display().to_string();
+            let mut words = vec!["demos", &run, "--add", &shown, "--rank"];
+            words.extend(rank.lines());
+            self.steps
+                .step(&format!("add-{name}-{index}"), &words, None)?;
+            episodes.push(read_episode(&path)?);
+        }
+        Ok(self.contests.enter(Contest::of(name, &episodes)))
+    }
+
+    /// The encoder and the posterior, from all that is ranked by now.
+    fn learn_reward(&mut self, round: u16) -> Result<()> {
+        let run = self.files.directory.display().to_string();
+        let updates = self.arguments.updates(self.spec).map(|n| n.to_string());
+        let mut words = vec!["pretrain", &run];
+        if let Some(updates) = &updates {
+            words.extend(["--updates", updates]);
+        }
+        let begun = self.files.directory.join("pretraining");
+        self.steps
+            .step(&format!("pretrain-{round}"), &words, Some(&begun))?;
+        let words = ["features", &run, "--rollouts", JUDGED_BY];
+        self.steps
+            .step(&format!("features-{round}"), &words, None)?;
+        let name = format!("sample-{round}");
+        self.steps.step(&name, &["sample", &run], None)
+    }
+}
