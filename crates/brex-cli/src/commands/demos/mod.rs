@@ -1,7 +1,6 @@
 //! `brex demos`: ranked demonstrations, made as the paper made them.
 //!
-//! An agent is trained on the true score. Twelve checkpoints of its first part show one episode
-//! each, from clumsy to fair ([`skill`] says which); all strict comparisons of their scores are the
+//! An agent is trained on the true score. Checkpoints of its first part show one episode each, from clumsy to fair ([`skill`] says which); all strict comparisons of their scores are the
 //! preferences. Four more checkpoints are the policies A, B, C and D that rewards and bounds are
 //! judged by; the best demonstration lies well below the last of them.
 
@@ -36,7 +35,7 @@ const JUDGES: [&str; 4] = ["A", "B", "C", "D"];
 
 /// Make ranked demonstrations with an agent that learns
 ///
-/// Trains on the true score and records one episode each of twelve checkpoints. Leaves the episodes,
+/// Trains on the true score and records episodes of checkpoints, from clumsy to fair. Leaves the episodes,
 /// all strict preferences among them (ties are left out), and the policies A, B, C and D of
 /// increasing skill to judge rewards by.
 #[derive(Debug, clap::Args)]
@@ -62,6 +61,9 @@ pub(crate) struct Arguments {
     /// Replace an existing directory
     #[arg(long)]
     force: bool,
+    /// How many demonstrations; twelve are the paper's
+    #[arg(long, value_name = "N", default_value_t = 12, value_parser = clap::value_parser!(u16).range(2..=999))]
+    count: u16,
     /// Episodes that a checkpoint plays to show its skill; the one whose score is nearest to that is its
     /// demonstration, which is then no matter of luck [default: 15; Atari: 1, as published]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
@@ -132,7 +134,8 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Outcome> {
         print(&results.text(Style::for_stdout()))?;
         let out = arguments.directory().display();
         say(&format!(
-            "written to {out}\nnext: brex render {out}/episodes/demo-12.episode -o best.gif"
+            "written to {out}\nnext: brex render {out}/episodes/{}.episode -o best.gif",
+            id(arguments.count.into(), arguments.count)
         ));
     }
     if let Some(problem) = results.problem() {
@@ -182,7 +185,7 @@ fn trained(
     let name = &arguments.environment;
     let directory = arguments.directory().join("training");
     let updates = config.updates();
-    let keep = choice(make(name)?.spec()).candidates(updates);
+    let keep = choice(make(name)?.spec()).candidates(arguments.count.into(), updates);
     let mut folder = if arguments.resume {
         TrainingFolder::resume(&directory, || make(name), None, device)?
     } else {
@@ -260,7 +263,8 @@ fn record(
         Ok(episodes)
     };
     let skill = |index: usize| plays(index, 0).map(|episodes| average(&episodes));
-    let (showing, judging) = choice(env.spec()).choose(&checkpoints, skill)?;
+    let (showing, judging) =
+        choice(env.spec()).choose(arguments.count.into(), &checkpoints, skill)?;
     let mut demonstrations = Vec::new();
     for (index, &(checkpoint, skill)) in showing.iter().enumerate() {
         let same = |chosen: &&Chosen| chosen.0 == checkpoint;
@@ -271,7 +275,7 @@ fn record(
             bail!("no episode was played");
         };
         demonstrations.push(Demonstration {
-            id: format!("demo-{:02}", index + 1),
+            id: id(index + 1, arguments.count),
             update: checkpoints[checkpoint].0,
             episode,
         });
@@ -290,6 +294,14 @@ fn record(
         demonstrations,
         judges,
     })
+}
+
+/// What a demonstration is called, so that names sort as numbers do.
+fn id(number: usize, count: u16) -> String {
+    match count {
+        100.. => format!("demo-{number:03}"),
+        _ => format!("demo-{number:02}"),
+    }
 }
 
 fn average(episodes: &[Episode]) -> f64 {

@@ -3,15 +3,14 @@
 //! The paper takes checkpoints at fixed updates: its agents improve slowly and evenly. Agents of pocket
 //! games improve suddenly, each game and seed at another time, and fixed updates would give a dozen
 //! demonstrations that are all clumsy or all good. Theirs are taken by skill, the average score of
-//! what a checkpoint plays: twelve in even steps from the first checkpoint to half of what the agent
-//! reaches, so that the best of them is far from what can be learned, as the paper's is.
+//! what a checkpoint plays: in even steps from the first checkpoint to half of what the agent reaches, so that the best of them is far from what can be learned, as the paper's is.
 
 use anyhow::Result;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 /// Updates of the paper's trainings: demonstrations, policies A to D, and the last one.
-const PAPER_DEMONSTRATIONS: [u64; 12] = [50, 100, 150, 200, 250, 300, 350, 400, 450, 500, 550, 600];
+const PAPER_DEMONSTRATIONS: std::ops::RangeInclusive<u64> = 50..=600;
 const PAPER_JUDGES: [u64; 4] = [25, 325, 800, 1450];
 pub(super) const PAPER_UPDATES: u64 = 1450;
 
@@ -39,10 +38,10 @@ pub(super) type Chosen = (usize, Option<f64>);
 
 impl Choice {
     /// The updates to keep checkpoints of.
-    pub(super) fn candidates(self, updates: u64) -> BTreeSet<u64> {
+    pub(super) fn candidates(self, count: usize, updates: u64) -> BTreeSet<u64> {
         match self {
             Self::Published => {
-                let all = PAPER_DEMONSTRATIONS.into_iter().chain(PAPER_JUDGES);
+                let all = published(count).chain(PAPER_JUDGES);
                 all.map(|paper| scaled(paper, updates)).collect()
             }
             Self::BySkill => (1..=CANDIDATES)
@@ -51,24 +50,25 @@ impl Choice {
         }
     }
 
-    /// The twelve checkpoints that demonstrate and the four that judge, by their places in a list that
-    /// is not empty, with their skills if these were asked for.
+    /// So many checkpoints that demonstrate and the four that judge, by their places in a list that is
+    /// not empty, with their skills if these were asked for.
     pub(super) fn choose(
         self,
+        count: usize,
         checkpoints: &[Checkpoint],
         skill: impl FnMut(usize) -> Result<f64>,
     ) -> Result<(Vec<Chosen>, Vec<Chosen>)> {
         match self {
             Self::Published => {
                 let near = |paper: u64| (nearest(checkpoints, paper), None);
-                let demonstrations = PAPER_DEMONSTRATIONS.map(near).to_vec();
+                let demonstrations = published(count).map(near).collect();
                 Ok((demonstrations, PAPER_JUDGES.map(near).to_vec()))
             }
             Self::BySkill => {
                 let last = checkpoints.len() - 1;
                 let mut measured = Measured::of(last, skill)?;
-                let step = BEST_DEMONSTRATION / 11.0;
-                let shares: Vec<f64> = (0..12).map(|at| step * f64::from(at)).collect();
+                let step = BEST_DEMONSTRATION / (count.max(2) - 1) as f64;
+                let shares: Vec<f64> = (0..count).map(|at| step * at as f64).collect();
                 let demonstrations = measured.choose(&shares)?;
                 let mut judges = measured.choose(&JUDGED_SKILLS)?;
                 judges[JUDGED_SKILLS.len() - 1].0 = last;
@@ -163,6 +163,14 @@ fn rising(measured: &BTreeMap<usize, f64>) -> BTreeMap<usize, f64> {
     measured.keys().copied().zip(spread).collect()
 }
 
+/// Updates of the paper's demonstrations: every fiftieth for its twelve, closer together or further apart
+/// for another number.
+fn published(count: usize) -> impl Iterator<Item = u64> {
+    let (first, last) = (*PAPER_DEMONSTRATIONS.start(), *PAPER_DEMONSTRATIONS.end());
+    let parts = count.max(2) as u64 - 1;
+    (0..count as u64).map(move |at| first + (last - first) * at / parts)
+}
+
 /// The update of a training that is as far in it as another is in the paper's.
 fn scaled(update: u64, updates: u64) -> u64 {
     (update * updates).div_ceil(PAPER_UPDATES).max(1)
@@ -187,10 +195,10 @@ mod tests {
 
     #[test]
     fn the_papers_updates_are_scaled() {
-        let kept = Choice::Published.candidates(145);
+        let kept = Choice::Published.candidates(12, 145);
         assert_eq!(kept.len(), 16);
         let kept = checkpoints(kept);
-        let (demonstrations, judges) = Choice::Published.choose(&kept, |_| Ok(0.0)).unwrap();
+        let (demonstrations, judges) = Choice::Published.choose(12, &kept, |_| Ok(0.0)).unwrap();
         let updates =
             |chosen: &[Chosen]| chosen.iter().map(|at| kept[at.0].0).collect::<Vec<u64>>();
         assert_eq!(updates(&demonstrations)[..3], [5, 10, 15]);
@@ -198,9 +206,39 @@ mod tests {
     }
 
     #[test]
+    fn twelve_are_the_papers() {
+        let twelve: Vec<u64> = (1..=12).map(|n| 50 * n).collect();
+        assert!(published(12).eq(twelve));
+        assert!(published(3).eq([50, 325, 600]));
+    }
+
+    /// More than there are checkpoints of that skill: each is taken about as often.
+    #[test]
+    fn many_demonstrations_rise_as_evenly_as_few() {
+        let kept = checkpoints(1..=64);
+        let (demonstrations, _) = Choice::BySkill
+            .choose(100, &kept, |at| Ok(at as f64))
+            .unwrap();
+        assert_eq!(demonstrations.len(), 100);
+        let mut often: BTreeMap<usize, usize> = BTreeMap::new();
+        for (index, _) in &demonstrations {
+            *often.entry(*index).or_default() += 1;
+        }
+        let (first, last) = (often.first_key_value(), often.last_key_value());
+        assert_eq!(
+            (first.map(|f| f.0), last.map(|l| l.0)),
+            (Some(&0), Some(&31))
+        );
+        assert!(
+            often.len() >= 30 && often.values().all(|n| (1..=6).contains(n)),
+            "{often:?}"
+        );
+    }
+
+    #[test]
     fn candidates_begin_with_the_first_update_and_end_with_the_last() {
         for updates in [1, 7, 489, 100_000] {
-            let kept = Choice::BySkill.candidates(updates);
+            let kept = Choice::BySkill.candidates(12, updates);
             let first = kept.first().copied();
             assert!(first.is_some_and(|first| first <= 1 + updates / 4000));
             assert_eq!(kept.last(), Some(&updates));
@@ -213,13 +251,13 @@ mod tests {
         for sudden in [20.0, 250.0] {
             let at = |update: u64| (update as f64 - sudden) / 30.0;
             let score = |update: u64| 10.0 + 100.0 / (1.0 + (-at(update)).exp());
-            let kept = checkpoints(Choice::BySkill.candidates(489));
+            let kept = checkpoints(Choice::BySkill.candidates(12, 489));
             let mut asked = 0;
             let skill = |index: usize| {
                 asked += 1;
                 Ok(score(kept[index].0))
             };
-            let (demonstrations, judges) = Choice::BySkill.choose(&kept, skill).unwrap();
+            let (demonstrations, judges) = Choice::BySkill.choose(12, &kept, skill).unwrap();
             let (low, high) = (score(1), score(489));
             for (at, (index, _)) in demonstrations.iter().enumerate() {
                 let wanted = low + (high - low) * 0.5 / 11.0 * at as f64;
@@ -242,7 +280,9 @@ mod tests {
     fn no_checkpoint_of_quite_another_skill_is_taken() {
         let skills = [1.0, 2.0, 10.0, 1.0, 12.0, 45.0, 46.0, 90.0, 95.0, 100.0];
         let kept = checkpoints(1..=10);
-        let (demonstrations, _) = Choice::BySkill.choose(&kept, |at| Ok(skills[at])).unwrap();
+        let (demonstrations, _) = Choice::BySkill
+            .choose(12, &kept, |at| Ok(skills[at]))
+            .unwrap();
         let shown: Vec<f64> = demonstrations.iter().map(|at| skills[at.0]).collect();
         assert!(shown.is_sorted(), "{shown:?}");
         assert!(shown[11] < 50.0, "{shown:?}");
@@ -260,7 +300,9 @@ mod tests {
     #[test]
     fn too_few_checkpoints_are_taken_twice() {
         let kept = checkpoints([1, 2, 3, 4]);
-        let (demonstrations, judges) = Choice::BySkill.choose(&kept, |at| Ok(at as f64)).unwrap();
+        let (demonstrations, judges) = Choice::BySkill
+            .choose(12, &kept, |at| Ok(at as f64))
+            .unwrap();
         assert_eq!((demonstrations.len(), judges.len()), (12, 4));
         assert_eq!(judges[3].0, 3);
     }
