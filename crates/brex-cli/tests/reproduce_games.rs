@@ -10,7 +10,7 @@ use serde_json::Value;
 use std::time::{Duration, Instant};
 
 /// Too little to learn anything, but every step is done.
-const TINY: &str = "--seeds 1 --demonstrator-steps 32768 --learner-steps 2048 --updates 4 \
+const TINY: &str = "--seeds 1 --count 12 --demonstrator-steps 32768 --learner-steps 2048 --updates 4 \
                     --rollouts 2 --quiet";
 const RESULTS: [&str; 5] = [
     "units.jsonl",

@@ -31,6 +31,9 @@ use skill::{Checkpoint, Choice, Chosen, PAPER_UPDATES};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+/// Of so many episodes of a checkpoint one may be a demonstration: the others are far from what it can do.
+const TAKES_FOR_ONE: usize = 3;
+
 const JUDGES: [&str; 4] = ["A", "B", "C", "D"];
 
 /// Make ranked demonstrations with an agent that learns
@@ -249,7 +252,7 @@ fn record(
     let takes = usize::from(arguments.takes.unwrap_or(usual));
     let progress = Progress::start("demonstrations", common.quiet);
     let mut played: BTreeMap<(usize, usize), Vec<Episode>> = BTreeMap::new();
-    // A checkpoint that is taken more often than it played plays another round.
+    // A checkpoint that has to show more than a few of its episodes plays another round.
     let mut plays = |index: usize, round: usize| -> Result<Vec<Episode>> {
         if let Some(known) = played.get(&(index, round)) {
             return Ok(known.clone());
@@ -269,9 +272,10 @@ fn record(
     for (index, &(checkpoint, skill)) in showing.iter().enumerate() {
         let same = |chosen: &&Chosen| chosen.0 == checkpoint;
         let before = showing[..index].iter().filter(same).count();
-        let episodes = plays(checkpoint, before / takes)?;
+        let each = (takes / TAKES_FOR_ONE).max(1);
+        let episodes = plays(checkpoint, before / each)?;
         let skill = skill.unwrap_or_else(|| average(&episodes));
-        let Some(episode) = typical(episodes, skill, before % takes) else {
+        let Some(episode) = typical(episodes, skill, before % each) else {
             bail!("no episode was played");
         };
         demonstrations.push(Demonstration {

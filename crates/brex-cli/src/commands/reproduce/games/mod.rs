@@ -59,6 +59,9 @@ pub(crate) struct Arguments {
     /// policies
     #[arg(long, value_name = "DIR")]
     demonstrations: Option<PathBuf>,
+    /// How many demonstrations, instead of the usual number
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(2..=999))]
+    count: Option<u16>,
     /// Steps of the agent that demonstrates, instead of the usual number
     #[arg(long, value_name = "N")]
     demonstrator_steps: Option<u64>,
@@ -86,6 +89,7 @@ impl Arguments {
     fn scale(&self, usual: &Scale) -> Scale {
         Scale {
             demonstrator_steps: self.demonstrator_steps.unwrap_or(usual.demonstrator_steps),
+            count: self.count.unwrap_or(usual.count),
             learner_steps: self.learner_steps.unwrap_or(usual.learner_steps),
             updates: self.updates.unwrap_or(usual.updates),
             baseline_updates: self.updates.unwrap_or(usual.baseline_updates),

@@ -8,6 +8,9 @@ use serde::{Deserialize, Serialize};
 pub(super) struct Scale {
     /// Steps of the agent whose checkpoints give the demonstrations and policies A to D.
     pub(super) demonstrator_steps: u64,
+    /// Demonstrations. Twelve are the paper's; episodes of pocket games are shorter by a factor of ten
+    /// and their frames smaller, and agents exploit what is learned from twelve of them.
+    pub(super) count: u16,
     /// Updates of each pre-training.
     pub(super) updates: u64,
     /// Updates of each network of an ensemble, and of dropout's.
@@ -26,7 +29,8 @@ impl Scale {
     /// Enough to see every table.
     pub(super) const QUICK: Self = Self {
         demonstrator_steps: 400_000,
-        updates: 200,
+        count: 48,
+        updates: 500,
         baseline_updates: 200,
         networks: 5,
         learner_steps: 200_000,
@@ -37,8 +41,9 @@ impl Scale {
     /// What the tables of the documentation were made with.
     pub(super) const FULL: Self = Self {
         demonstrator_steps: 1_000_000,
-        updates: 200,
-        baseline_updates: 200,
+        count: 100,
+        updates: 2000,
+        baseline_updates: 1000,
         networks: 5,
         learner_steps: 1_000_000,
         rollouts: 100,
@@ -49,6 +54,7 @@ impl Scale {
     /// million steps.
     pub(super) const ATARI: Self = Self {
         demonstrator_steps: 1_670_400,
+        count: 12,
         updates: 3000,
         baseline_updates: 1000,
         networks: 5,

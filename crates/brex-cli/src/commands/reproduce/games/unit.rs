@@ -198,11 +198,14 @@ impl Unit<'_> {
         }
         let count = self.scale.demonstrator_steps.to_string();
         let rollouts = self.scale.rollouts.to_string();
+        let demonstrations = self.scale.count.to_string();
         let words = [
             "demos",
             self.game,
             "--out",
             run,
+            "--count",
+            &demonstrations,
             "--steps",
             &count,
             "--episodes",
