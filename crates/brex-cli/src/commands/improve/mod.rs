@@ -103,9 +103,13 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Outcome> {
     let _lock = take_lock(&arguments.out)?;
     interrupt::listen();
     let mut rounds = Rounds::new(arguments, common, &spec, recorded)?;
-    let Some(champion) = rounds.run(&device)? else {
-        say("stopped; to go on: the same command with --resume");
-        return Ok(Outcome::Done);
+    let champion = match rounds.run(&device) {
+        Ok(Some(champion)) => champion,
+        Err(error) if !interrupt::requested() => return Err(error),
+        Ok(None) | Err(_) => {
+            say("stopped; to go on: the same command with --resume");
+            return Ok(Outcome::Done);
+        }
     };
     let files = RunFiles::of(&arguments.out);
     let bytes = fs::read(&champion).with_context(|| format!("{}", champion.display()))?;
