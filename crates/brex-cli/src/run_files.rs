@@ -1,5 +1,6 @@
 //! Where things are in a run directory.
 
+use crate::exit::BadInput;
 use anyhow::{Context, Result};
 use brex_store::{StoreError, write_atomic};
 use std::fs;
@@ -48,6 +49,23 @@ impl RunFiles {
 /// Writes a text as a whole file, in place of what was there.
 pub(crate) fn write_text(path: &Path, text: &str) -> Result<(), StoreError> {
     write_atomic(path, true, |writer| writer.write_all(text.as_bytes()))
+}
+
+/// The settings that a directory was made with.
+pub(crate) const SETTINGS: &str = "run.toml";
+
+/// Refuses to go on with something that was begun in another way.
+pub(crate) fn check_settings(directory: &Path, settings: &str) -> Result<(), BadInput> {
+    let path = directory.join(SETTINGS);
+    let Ok(there) = fs::read_to_string(&path) else {
+        let problem = "nothing to go on from; start afresh without --resume";
+        return Err(BadInput::new(format!("{}: {problem}", directory.display())));
+    };
+    if there == settings {
+        return Ok(());
+    }
+    let problem = "begun with other settings or demonstrations; begin anew with --force";
+    Err(BadInput::new(format!("{}: {problem}", path.display())))
 }
 
 /// Copies a folder with all that is in it.

@@ -2,8 +2,7 @@
 
 use super::levels::Level;
 use super::results::Results;
-use crate::exit::BadInput;
-use crate::run_files::{RunFiles, write_text};
+use crate::run_files::{RunFiles, SETTINGS, write_text};
 use anyhow::{Context, Result};
 use brex_core::Episode;
 use brex_learn::{Cloner, PolicyFile};
@@ -14,7 +13,6 @@ use std::path::{Path, PathBuf};
 
 pub(super) const PICTURE: &str = "noise.svg";
 const TABLE: &str = "noise.json";
-const SETTINGS: &str = "run.toml";
 const FIGURES: &str = "clone.json";
 /// The clone among the policies.
 pub(super) const CLONE: &str = "clone.safetensors";
@@ -73,21 +71,6 @@ impl DrexFiles {
             fs::create_dir_all(folder).with_context(|| format!("{}", folder.display()))?;
         }
         Ok(write_text(&self.inside(SETTINGS), settings)?)
-    }
-
-    /// Refuses to go on with something that was begun in another way.
-    pub(super) fn check_settings(&self, settings: &str) -> Result<(), BadInput> {
-        let path = self.inside(SETTINGS);
-        let shown = self.run.directory.display();
-        let Ok(there) = fs::read_to_string(&path) else {
-            let problem = "nothing to go on from; start afresh without --resume";
-            return Err(BadInput::new(format!("{shown}: {problem}")));
-        };
-        if there == settings {
-            return Ok(());
-        }
-        let problem = "begun with other settings or demonstrations; begin anew with --force";
-        Err(BadInput::new(format!("{}: {problem}", path.display())))
     }
 
     /// The clone, if it was finished.

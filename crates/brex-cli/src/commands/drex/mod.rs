@@ -16,7 +16,7 @@ use crate::exit::{BadInput, Outcome};
 use crate::interrupt;
 use crate::progress::Progress;
 use crate::recorded::RecordedEpisodes;
-use crate::run_files::RunFiles;
+use crate::run_files::{RunFiles, check_settings};
 use crate::terminal::{Style, json_text, print, say};
 use crate::units::take_lock;
 use anyhow::{Context, Result};
@@ -82,7 +82,7 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Outcome> {
     let files = DrexFiles::of(&arguments.out);
     let settings = settings(arguments, common, &recorded)?;
     if arguments.resume {
-        files.check_settings(&settings)?;
+        check_settings(&arguments.out, &settings)?;
     } else {
         let out = AtomicDir::create(&arguments.out, arguments.force)?;
         DrexFiles::of(out.path()).create(&settings)?;

@@ -14,21 +14,19 @@ use crate::args::Common;
 use crate::atari::prepare;
 use crate::checksum::checksum;
 use crate::device::{DeviceArgument, open};
-use crate::exit::{BadInput, Outcome};
+use crate::exit::Outcome;
 use crate::interrupt;
 use crate::recorded::RecordedEpisodes;
-use crate::run_files::{RunFiles, copy_folder, write_text};
+use crate::run_files::{RunFiles, SETTINGS, check_settings, copy_folder, write_text};
 use crate::terminal::{Style, json_text, print, say};
 use crate::units::take_lock;
 use anyhow::{Context, Result};
 use brex_envs::Spec;
-use brex_learn::PolicyFile;
 use brex_store::{AtomicDir, write_atomic};
 use rounds::Rounds;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-const SETTINGS: &str = "run.toml";
 /// Where the trainings, the clone and the played episodes are.
 const WORK: &str = "improve";
 /// The agent of the run's mean reward, if there is one.
@@ -113,8 +111,6 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Outcome> {
     };
     let files = RunFiles::of(&arguments.out);
     let bytes = fs::read(&champion).with_context(|| format!("{}", champion.display()))?;
-    let policy = PolicyFile::from_bytes(&bytes).map_err(anyhow::Error::new)?;
-    let bytes = policy.to_bytes()?;
     let improved = files.policies.join("improved.safetensors");
     write_atomic(&improved, true, |writer| writer.write_all(&bytes))?;
     let contests = &rounds.contests;
@@ -193,18 +189,4 @@ fn settings(
     Ok(format!(
         "# To do it again: brex improve SOURCE --config run.toml --out DIR\n\n{text}"
     ))
-}
-
-/// Refuses to go on with something that was begun in another way.
-fn check_settings(out: &Path, settings: &str) -> Result<(), BadInput> {
-    let path = out.join(SETTINGS);
-    let Ok(there) = fs::read_to_string(&path) else {
-        let problem = "nothing to go on from; start afresh without --resume";
-        return Err(BadInput::new(format!("{}: {problem}", out.display())));
-    };
-    if there == settings {
-        return Ok(());
-    }
-    let problem = "begun with other settings or another source; begin anew with --force";
-    Err(BadInput::new(format!("{}: {problem}", path.display())))
 }
