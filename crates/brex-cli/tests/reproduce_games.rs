@@ -69,6 +69,27 @@ fn killed_at_any_step_the_study_ends_with_the_same_bytes() {
         let scores = unit["learned"][agent]["scores"].as_array().unwrap();
         assert_eq!(scores.len(), 2, "{agent}");
     }
+    let clips = unit["clips"].as_array().unwrap().iter();
+    let clips: Vec<(&str, &str)> = clips
+        .map(|clip| {
+            (
+                clip["name"].as_str().unwrap(),
+                clip["gif"].as_str().unwrap(),
+            )
+        })
+        .collect();
+    assert_eq!(clips.len(), 7);
+    let page = sandbox.read("whole/report.html");
+    for (name, gif) in clips {
+        assert!(gif.starts_with("R0lGODlh"), "{name} is a GIF");
+        assert!(page.contains(gif), "{name} is on the page");
+    }
+    for (judged, drawn) in [("before", 8), ("after", 8), ("prefix", 0), ("ensemble", 0)] {
+        let policies = unit["judgements"][judged]["policies"].as_array().unwrap();
+        let outlines = policies.iter().filter_map(|p| p["returns"].as_array());
+        let outlines: Vec<usize> = outlines.map(Vec::len).collect();
+        assert_eq!(outlines, vec![101; drawn], "{judged}");
+    }
     for judged in ["before", "after", "prefix", "ensemble", "dropout"] {
         assert!(
             unit["judgements"][judged]["policies"].is_array(),

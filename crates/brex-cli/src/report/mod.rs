@@ -1,7 +1,10 @@
 //! `report.html`: a run as one page that a person enjoys reading.
 
+mod clip;
 pub(crate) mod page;
 mod traces;
+
+pub(crate) use clip::clip;
 
 use crate::commands::run_evaluation::RunEvaluation;
 use crate::numbers;
@@ -9,15 +12,11 @@ use crate::recorded::RecordedEpisodes;
 use crate::run_files::RunFiles;
 use anyhow::{Context, Result};
 use brex_core::Preferences;
-use brex_envs::{Film, encode_gif, make};
+use brex_envs::make;
 use brex_store::write_atomic;
 use page::{Clip, Kind, Page, Picture};
 use serde_json::Value;
 use std::fs;
-
-/// Frames of a clip at most, and its width in pixels at least.
-const CLIP_FRAMES: usize = 120;
-const CLIP_WIDTH: usize = 96;
 
 /// What a table of bounds means, whatever its delta.
 pub(crate) const ABOUT_BOUNDS: &str = "VaR is the bound: under the posterior, the return lies below \
@@ -90,17 +89,10 @@ impl Report<'_> {
         let mut clips = Vec::new();
         for (place, at) in order.into_iter().enumerate() {
             let episode = &recorded.episodes[at];
-            let film = match Film::of_frames(episode) {
-                Some(film) => film,
-                None => Film::of_episode(env.as_mut(), episode)?,
-            };
-            let step = film.frames().len().div_ceil(CLIP_FRAMES).max(1);
-            let scale = (CLIP_WIDTH / film.width()).max(1);
-            let gif = encode_gif(&film.thinned(step).enlarged(scale), 20)?;
             let score = numbers::trimmed(episode.score, 5);
             clips.push(Clip {
                 name: recorded.ids[at].clone(),
-                gif,
+                gif: clip(env.as_mut(), episode)?,
                 lines: vec![
                     format!("rank {}", place + 1),
                     format!("true score {score}"),

@@ -1,15 +1,30 @@
 //! Pictures of a study of games: how agents learned, and how well returns were predicted.
 
 use super::paper::paper;
-use super::result::GameResult;
+use super::result::{GameResult, JudgedPolicy, Judgement};
 use crate::numbers;
-use crate::plot::{Chart, CurvePanel, Curves, Reading, Series};
+use crate::plot::{Chart, CurvePanel, Curves, DrawnBound, Reading, Ridge, Ridgeline, Series};
 use anyhow::{Context, Result, bail};
 use std::fs;
 use std::path::Path;
 
 /// Points of a learning curve that are kept.
 const POINTS: usize = 40;
+/// Returns of a policy under the posterior that are kept.
+const RETURNS: usize = 101;
+/// Policies whose returns are drawn.
+pub(super) const DRAWN: [&str; 8] = ["A", "B", "C", "D", "mean", "map", "No-Op", "hacker"];
+
+/// Returns at even steps of probability, from the least to the greatest.
+pub(super) fn thinned_returns(returns: &[f64]) -> Vec<f64> {
+    let mut sorted = returns.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let Some(last) = sorted.len().checked_sub(1) else {
+        return sorted;
+    };
+    let at = |step: usize| sorted[(step * last + (RETURNS - 1) / 2) / (RETURNS - 1)];
+    (0..RETURNS.min(sorted.len())).map(at).collect()
+}
 
 /// A training's learning curve, thinned: steps and recent scores.
 pub(super) fn thinned_curve(training: &Path) -> Result<Vec<[f64; 2]>> {
@@ -95,9 +110,48 @@ pub(super) fn predicted(game: &str, seeds: &[&GameResult]) -> Option<String> {
     Some(figure.draw())
 }
 
+/// What returns may be under the posterior, the highest bound first.
+pub(super) fn returns(title: &str, judged: &Judgement) -> Option<String> {
+    let mut drawn: Vec<&JudgedPolicy> = judged
+        .policies
+        .iter()
+        .filter(|policy| !policy.returns.is_empty())
+        .collect();
+    let bound = |policy: &JudgedPolicy| policy.var.unwrap_or(f64::NEG_INFINITY);
+    drawn.sort_by(|a, b| bound(b).total_cmp(&bound(a)));
+    let rows = drawn.iter().map(|policy| Ridge {
+        name: policy.policy.clone(),
+        returns: policy.returns.clone(),
+        mean: policy.mean,
+        mean_error: policy.mean_mcse,
+        bound: policy.var.map(|value| DrawnBound {
+            value,
+            error: policy.var_mcse.unwrap_or_default(),
+        }),
+    });
+    let figure = Ridgeline {
+        title: title.to_owned(),
+        delta: 0.05,
+        rows: rows.collect(),
+    };
+    (!figure.rows.is_empty()).then(|| figure.draw())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn returns_are_thinned_from_end_to_end() {
+        let many: Vec<f64> = (0..5001).rev().map(f64::from).collect();
+        let thinned = thinned_returns(&many);
+        assert_eq!(thinned.len(), RETURNS);
+        assert_eq!(
+            (thinned[0], thinned[50], thinned[100]),
+            (0.0, 2500.0, 5000.0)
+        );
+        assert!(thinned_returns(&[]).is_empty());
+    }
 
     #[test]
     fn curves_are_thinned_to_the_end() {

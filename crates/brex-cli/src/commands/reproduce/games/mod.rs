@@ -3,7 +3,9 @@
 
 mod figures;
 mod given;
+mod page;
 mod paper;
+mod pictures;
 mod prefix;
 mod result;
 mod scale;
@@ -173,6 +175,7 @@ impl Games {
             game: &self.games[game],
             scale: &self.scales[game],
             tables: &self.tables,
+            shows: seed == self.first_seed,
             common: Common {
                 seed,
                 ..common.clone()
@@ -237,7 +240,7 @@ impl Study for Games {
             ),
             (
                 REPORT.to_owned(),
-                sections::page(&sections, &self.games, &by_game),
+                page::page(&sections, &self.games, &by_game),
             ),
         ];
         Ok(Results {

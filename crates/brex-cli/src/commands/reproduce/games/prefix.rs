@@ -54,9 +54,12 @@ pub(super) fn judged(
     let policies = judged.map(|(policy, (score, length))| JudgedPolicy {
         policy: policy.name.clone(),
         mean: policy.mean,
+        mean_mcse: policy.mean_mcse,
         var: policy.bounds.first().map(|bound| bound.var),
+        var_mcse: policy.bounds.first().map(|bound| bound.var_mcse),
         true_score: score,
         length,
+        returns: Vec::new(),
     });
     let judgement = Judgement {
         policies: policies.collect(),

@@ -17,10 +17,20 @@ pub(crate) struct Played {
 pub(crate) struct JudgedPolicy {
     pub(super) policy: String,
     pub(super) mean: f64,
+    /// Its Monte-Carlo error; methods that do not sample weights have none.
+    #[serde(default)]
+    pub(super) mean_mcse: f64,
     /// Absent if it is not to be trusted.
     pub(super) var: Option<f64>,
+    /// Its Monte-Carlo error.
+    #[serde(default)]
+    pub(super) var_mcse: Option<f64>,
     pub(super) true_score: f64,
     pub(super) length: f64,
+    /// What its return may be under the posterior, from the least to the greatest at even steps of
+    /// probability; for the policies that are drawn.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) returns: Vec<f64>,
 }
 
 /// Rank correlations with the true score.
@@ -68,6 +78,21 @@ pub(crate) struct GameResult {
     pub(super) judgements: BTreeMap<String, Judgement>,
     /// By the losses.
     pub(super) ablation: BTreeMap<String, Ablated>,
+    /// Episodes to look at; the first seed's.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) clips: Vec<KeptClip>,
+}
+
+/// An episode as a moving picture.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct KeptClip {
+    /// Who plays.
+    pub(super) name: String,
+    pub(super) score: f64,
+    pub(super) steps: usize,
+    /// A GIF in base64.
+    pub(super) gif: String,
 }
 
 impl Played {

@@ -1,13 +1,11 @@
 //! The tables, in the paper's own form and beside its numbers, and what a reader wants to know about
 //! all of them.
 
-use super::figures;
 use super::paper::paper;
 use super::result::{GameResult, JudgedPolicy, Judgement, Played};
 use super::tables::PaperTable;
 use super::unit::two_digits;
 use crate::numbers;
-use crate::report::page::{Kind, Page, Picture};
 use crate::table::{Align, Table};
 use crate::terminal::Style;
 use brex_core::rank_correlation;
@@ -15,10 +13,10 @@ use serde_json::{Value, json};
 
 /// A table with a heading and what it shows.
 pub(super) struct Section {
-    title: String,
-    words: String,
-    heads: Vec<String>,
-    rows: Vec<Vec<String>>,
+    pub(super) title: String,
+    pub(super) words: String,
+    pub(super) heads: Vec<String>,
+    pub(super) rows: Vec<Vec<String>>,
 }
 
 impl Section {
@@ -32,7 +30,7 @@ impl Section {
     }
 }
 
-type Seeds<'a> = &'a [&'a GameResult];
+pub(super) type Seeds<'a> = &'a [&'a GameResult];
 
 fn mean(values: &[f64]) -> Option<f64> {
     (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
@@ -69,7 +67,7 @@ fn scored<'a>(played: impl Iterator<Item = &'a Played>) -> String {
     format!("{}{sd}", numbers::trimmed(mean, 4))
 }
 
-fn title_of(game: &str) -> String {
+pub(super) fn title_of(game: &str) -> String {
     let place = game.split(':').next().unwrap_or_default();
     let name = paper(game).map_or(game, |paper| paper.name);
     format!("{name} ({place})")
@@ -420,40 +418,4 @@ pub(super) fn markdown(sections: &[Section]) -> String {
         text.push('\n');
     }
     text
-}
-
-/// For the browser.
-pub(super) fn page(sections: &[Section], games: &[String], results: &[Seeds<'_>]) -> String {
-    let title = "Bayesian REX on games";
-    let mut page = Page::new(title, "The paper's experiments, done again.");
-    let learning = figures::learning(games, results);
-    page.section("Learning from learned rewards")
-        .figure(&Picture {
-            kind: Kind::Svg,
-            bytes: learning.as_bytes(),
-            name: "learning curves of all games",
-            caption: "The first seed of each game; the level is its best demonstration.",
-        });
-    for section in sections {
-        let heads: Vec<&str> = section.heads.iter().map(String::as_str).collect();
-        page.section(&section.title)
-            .text(&section.words)
-            .table(&heads, &section.rows);
-    }
-    let mut section = page.section("Predicted and true");
-    for (game, seeds) in games.iter().zip(results) {
-        if let Some(figure) = figures::predicted(game, seeds) {
-            section.figure(&Picture {
-                kind: Kind::Svg,
-                bytes: figure.as_bytes(),
-                name: &format!(
-                    "predicted returns against true scores in {}",
-                    title_of(game)
-                ),
-                caption: "Every policy is a point; a bar reaches down to its bound.",
-            });
-        }
-    }
-    drop(section);
-    page.finish(title)
 }

@@ -1,7 +1,8 @@
 //! One game with one seed: from demonstrations to all numbers of the tables.
 
-use super::figures::thinned_curve;
+use super::figures::{self, thinned_curve};
 use super::given;
+use super::pictures;
 use super::prefix;
 use super::result::{Ablated, GameResult, Judgement, Played};
 use super::scale::Scale;
@@ -40,6 +41,8 @@ pub(super) struct Unit<'a> {
     pub(super) game: &'a str,
     pub(super) scale: &'a Scale,
     pub(super) tables: &'a [PaperTable],
+    /// Whether episodes to look at are kept.
+    pub(super) shows: bool,
     pub(super) common: Common,
     /// A directory with demonstrations that exist, and what tells them from others.
     pub(super) given: Option<(&'a Path, &'a str)>,
@@ -158,8 +161,15 @@ impl Unit<'_> {
             let after = serde_json::from_str(&after).context("the second evaluation")?;
             judgements.insert("after".to_owned(), after);
         }
+        let clips = match self.shows {
+            true => steps.text("clips", || {
+                Ok(json_text(&pictures::clips(&files, self.game, &learned)?)?)
+            })?,
+            false => "[]".to_owned(),
+        };
         Ok(GameResult {
             demonstrations: serde_json::from_str(&demonstrations)?,
+            clips: serde_json::from_str(&clips)?,
             learned,
             curves,
             judgements,
@@ -328,7 +338,15 @@ impl Unit<'_> {
             bail!("not an evaluation");
         };
         let judged = RunEvaluation::execute(&arguments, Path::new(run), &self.common)?;
-        Ok(json_text(&judged.json())?)
+        let mut json = serde_json::to_value(judged.json())?;
+        let policies = json["policies"].as_array_mut();
+        for (policy, index) in policies.into_iter().flatten().zip(judged.order()) {
+            let judged = &judged.evaluation.policies[index];
+            if figures::DRAWN.contains(&judged.name.as_str()) {
+                policy["returns"] = figures::thinned_returns(&judged.returns).into();
+            }
+        }
+        Ok(json_text(&json)?)
     }
 
     fn baseline_words(&self, run: &str, method: &str) -> Vec<String> {
