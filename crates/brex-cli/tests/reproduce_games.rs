@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 /// Too little to learn anything, but every step is done.
 const TINY: &str = "--seeds 1 --count 12 --demonstrator-steps 32768 --learner-steps 2048 --updates 4 \
-                    --rollouts 2 --quiet";
+                    --rounds 1 --rollouts 2 --quiet";
 const RESULTS: [&str; 5] = [
     "units.jsonl",
     "summary.json",
@@ -65,7 +65,9 @@ fn killed_at_any_step_the_study_ends_with_the_same_bytes() {
     assert!(clock.elapsed() < Duration::from_secs(5));
     let summary: Value = serde_json::from_str(&sandbox.read("whole/summary.json")).unwrap();
     let unit = &summary["units"][0];
-    for agent in ["mean", "map", "trex", "gail", "ensemble", "dropout"] {
+    for agent in [
+        "mean", "asked", "map", "trex", "gail", "ensemble", "dropout",
+    ] {
         let scores = unit["learned"][agent]["scores"].as_array().unwrap();
         assert_eq!(scores.len(), 2, "{agent}");
     }
@@ -78,7 +80,7 @@ fn killed_at_any_step_the_study_ends_with_the_same_bytes() {
             )
         })
         .collect();
-    assert_eq!(clips.len(), 7);
+    assert_eq!(clips.len(), 8);
     let page = sandbox.read("whole/report.html");
     for (name, gif) in clips {
         assert!(gif.starts_with("R0lGODlh"), "{name} is a GIF");

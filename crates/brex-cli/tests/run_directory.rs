@@ -20,7 +20,8 @@ fn demonstrations() -> &'static Path {
     static MADE: OnceLock<Sandbox> = OnceLock::new();
     let made = MADE.get_or_init(|| {
         let sandbox = Sandbox::new();
-        let words = format!("demos pocket:breakout --out run --steps 6000 --episodes 4 {TRAIN}");
+        let words =
+            format!("demos pocket:breakout --out run --count 12 --steps 6000 --episodes 4 {TRAIN}");
         let ran = sandbox.brex(&format!("{words} --quiet"));
         // So short a training may leave A to D in another order; that is said, and no failure.
         assert!(matches!(ran.code, Some(0 | 3)), "{}", ran.stderr);

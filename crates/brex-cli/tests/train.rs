@@ -197,7 +197,8 @@ fn a_policy_plays_from_its_file() {
 #[test]
 fn demonstrations_are_ranked_by_their_scores() {
     let sandbox = Sandbox::new();
-    let words = "demos pocket:breakout --steps 3840 --environments 8 --horizon 16 --episodes 3";
+    let words =
+        "demos pocket:breakout --steps 3840 --environments 8 --horizon 16 --episodes 3 --count 12";
     let ran = sandbox.brex(&format!("{words} --out a --quiet --json"));
     // So short a training need not give policies in their order, and then it says so.
     assert!([Some(0), Some(3)].contains(&ran.code), "{}", ran.stderr);
@@ -247,7 +248,8 @@ fn demonstrations_are_ranked_by_their_scores() {
         .brex("render a/episodes/demo-12.episode -o clip.gif --every 8")
         .expect(0);
     // The same checkpoints give the same demonstrations.
-    let ran = sandbox.brex("demos pocket:breakout --from a/training --episodes 3 --out b --quiet");
+    let ran = sandbox
+        .brex("demos pocket:breakout --from a/training --episodes 3 --count 12 --out b --quiet");
     assert!([Some(0), Some(3)].contains(&ran.code), "{}", ran.stderr);
     assert_eq!(
         sandbox.read("a/demonstrations.json"),

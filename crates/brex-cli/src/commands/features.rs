@@ -269,15 +269,20 @@ struct Units {
 }
 
 impl Units {
-    /// Those that make the demonstrations' frames of one of the encoders comparable with others'.
+    /// Those that make the demonstrations' frames of one of the encoders comparable with others', each
+    /// demonstration counting the same.
     fn of(sums: &[Vec<FeatureSum>], which: usize, centred: bool, scaling: Scaling) -> Self {
-        let sums: Vec<&FeatureSum> = sums.iter().map(|both| &both[which]).collect();
-        let frames = sums.iter().map(|sum| sum.length).sum::<usize>().max(1) as f64;
+        let sums = sums.iter().map(|both| &both[which]);
+        let sums: Vec<&FeatureSum> = sums.filter(|sum| sum.length > 0).collect();
         let features = sums.first().map_or(0, |sum| sum.values.len());
-        let mean = |at: usize| sums.iter().map(|sum| sum.values[at]).sum::<f64>() / frames;
+        let averaged = |of: &dyn Fn(&FeatureSum) -> f64| {
+            let each = sums.iter().map(|sum| of(sum) / sum.length as f64);
+            each.sum::<f64>() / sums.len().max(1) as f64
+        };
+        let mean = |at: usize| averaged(&|sum| sum.values[at]);
         let count = if centred { features } else { 0 };
         let centre: Vec<f64> = (0..count).map(mean).collect();
-        let squares = sums.iter().map(|sum| sum.squares).sum::<f64>() / frames;
+        let squares = averaged(&|sum| sum.squares);
         let about_centre = squares - centre.iter().map(|c| c * c).sum::<f64>();
         let scale = match scaling {
             Scaling::Norm if about_centre > 0.0 => about_centre.sqrt(),

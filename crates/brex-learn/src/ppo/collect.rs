@@ -14,8 +14,8 @@ pub(crate) struct Batch {
     pub(crate) log_probabilities: Vec<f32>,
     pub(crate) values: Vec<f32>,
     pub(crate) rewards: Vec<f32>,
-    /// Whether nothing follows a step.
-    pub(crate) ends: Vec<bool>,
+    /// How much of what follows a step is lost.
+    pub(crate) ends: Vec<f32>,
     /// What was worth what is seen after the last step.
     pub(crate) last: Vec<f32>,
     /// Episodes that ended.
@@ -76,7 +76,13 @@ impl World {
                 self.lives[env] = step.info.lives;
                 batch.rewards.push(step.reward as f32);
                 let over = config.episode_ends && (step.terminated || step.truncated);
-                batch.ends.push(lost || over);
+                // An episode that was cut off ends: what it goes on with is not what comes next.
+                let cost = if over && !step.terminated {
+                    1.0
+                } else {
+                    config.end_cost as f32
+                };
+                batch.ends.push(if lost || over { cost } else { 0.0 });
                 if self.reward.is_some() {
                     let shown = spec.observation_len() * env;
                     let now = &self.observations[shown..shown + spec.observation_len()];

@@ -43,6 +43,10 @@ pub struct PpoConfig {
     /// what every step adds to a reward no longer says whether to live long or to die soon.
     #[serde(default = "counts")]
     pub episode_ends: bool,
+    /// The share of what would come after it that an end costs, if it counts: with 1 nothing follows it,
+    /// with 0 it does not count.
+    #[serde(default = "all")]
+    pub end_cost: f64,
     /// Whether play is begun for the agent where the game waits for it ([`Environment::serve`]): a
     /// ball that lies on the paddle is launched at once. Who learns from a reward that was learned
     /// could otherwise wait wherever it likes best.
@@ -62,6 +66,11 @@ pub struct PpoConfig {
 /// What trainings did before there was a choice.
 fn counts() -> bool {
     true
+}
+
+/// Likewise.
+fn all() -> f64 {
+    1.0
 }
 
 /// A setting that cannot be.
@@ -112,6 +121,7 @@ impl PpoConfig {
             max_gradient_norm: 0.5,
             life_loss_ends: true,
             episode_ends: true,
+            end_cost: 1.0,
             serve: false,
             values_first: 0,
             reward_scale: RewardScale::Sign,
@@ -167,6 +177,7 @@ impl PpoConfig {
             ("clip", self.clip, f64::MAX),
             ("discount", self.discount, 1.0),
             ("trace", self.trace, 1.0),
+            ("end_cost", self.end_cost, 1.0),
             ("entropy", self.entropy, f64::MAX),
             ("value", self.value, f64::MAX),
             ("max_gradient_norm", self.max_gradient_norm, f64::MAX),

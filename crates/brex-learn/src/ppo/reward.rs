@@ -107,7 +107,7 @@ impl Scaler {
     }
 
     /// Takes the rewards of one step in (Welford's way), and scales them.
-    pub(crate) fn scale(&mut self, discount: f64, rewards: &mut [f32], ends: &[bool]) {
+    pub(crate) fn scale(&mut self, discount: f64, rewards: &mut [f32], ends: &[f32]) {
         for (sum, reward) in self.sums.iter_mut().zip(&*rewards) {
             *sum = *sum * discount + f64::from(*reward);
             self.count += 1.0;
@@ -116,9 +116,7 @@ impl Scaler {
             self.squares += before * (*sum - self.mean);
         }
         for (sum, end) in self.sums.iter_mut().zip(ends) {
-            if *end {
-                *sum = 0.0;
-            }
+            *sum *= f64::from(1.0 - end);
         }
         let deviation = (self.squares / self.count).sqrt();
         let factor = if deviation > 1e-6 {
@@ -146,7 +144,7 @@ mod tests {
             sum = 0.5 * sum + f64::from(reward);
             seen.push(sum);
             let mut rewards = [reward];
-            scaler.scale(0.5, &mut rewards, &[index == 2]);
+            scaler.scale(0.5, &mut rewards, &[if index == 2 { 1.0 } else { 0.0 }]);
             if index == 2 {
                 sum = 0.0;
             }

@@ -16,9 +16,10 @@ pub struct EncoderCheck {
     pub training_accuracy: f64,
     /// The same of preferences that were kept back.
     pub held_out_accuracy: Option<f64>,
-    /// The mean of each feature over the frames of all demonstrations.
+    /// The mean of each feature over the frames of all demonstrations, each demonstration counting the
+    /// same, however long it is.
     pub means: Vec<f64>,
-    /// The deviation of each feature over the frames of all demonstrations.
+    /// The deviation of each feature, likewise.
     pub deviations: Vec<f64>,
     /// The root of the mean square of phi's norm over those frames, after features are centred if
     /// they are to be.
@@ -52,29 +53,30 @@ impl Pretrainer {
     pub fn check(&self) -> EncoderCheck {
         let phi = self.phi();
         let count = self.shape.encoder.feature_count();
-        let (mut sums, mut squares) = (vec![0.0; count], vec![0.0; count]);
-        let mut frames = 0.0;
-        for episode in &self.data.episodes {
+        let (mut means, mut squares) = (vec![0.0; count], vec![0.0; count]);
+        let episodes = self.data.episodes.iter().filter(|e| e.len() > 0);
+        let shares = episodes.clone().count().max(1) as f64;
+        for episode in episodes {
+            let weight = 1.0 / (shares * episode.len() as f64);
             phi.each_frame(episode, |features| {
-                frames += 1.0;
                 for (at, value) in features.iter().enumerate() {
-                    sums[at] += f64::from(*value);
-                    squares[at] += f64::from(*value) * f64::from(*value);
+                    means[at] += weight * f64::from(*value);
+                    squares[at] += weight * f64::from(*value) * f64::from(*value);
                 }
             });
         }
-        let moments = sums.iter().zip(&squares);
-        let variances = moments.map(|(sum, square)| (square - sum * sum / frames) / frames);
+        let moments = means.iter().zip(&squares);
+        let variances = moments.map(|(mean, square)| square - mean * mean);
         let variances: Vec<f64> = variances.map(|v| v.max(0.0)).collect();
         let mean_square = if self.is_centred() {
             variances.iter().sum::<f64>()
         } else {
-            squares.iter().sum::<f64>() / frames
+            squares.iter().sum::<f64>()
         };
         EncoderCheck {
             training_accuracy: self.training_accuracy(),
             held_out_accuracy: self.held_out_accuracy(),
-            means: sums.iter().map(|sum| sum / frames).collect(),
+            means,
             deviations: variances.iter().map(|v| v.sqrt()).collect(),
             norm: mean_square.sqrt(),
         }

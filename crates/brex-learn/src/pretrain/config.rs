@@ -136,7 +136,7 @@ impl PretrainConfig {
             };
         }
         Self {
-            updates: 200,
+            updates: 2000,
             pairs: 16,
             learning_rate: 1e-3,
             losses: LossWeights {

@@ -65,9 +65,9 @@ pub(crate) struct Arguments {
     /// Replace an existing directory
     #[arg(long)]
     force: bool,
-    /// How many demonstrations; twelve are the paper's
-    #[arg(long, value_name = "N", default_value_t = 12, value_parser = clap::value_parser!(u16).range(2..=999))]
-    count: u16,
+    /// How many demonstrations [default: 100; Atari: 12, as published]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(2..=999))]
+    count: Option<u16>,
     /// Episodes that a checkpoint plays to show its skill; the one whose score is nearest to that is its
     /// demonstration, which is then no matter of luck [default: 15; Atari: 1, as published]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
@@ -85,6 +85,13 @@ impl Arguments {
     /// The directory to write; clap has seen to it that there is one.
     fn directory(&self) -> &Path {
         self.out.as_deref().unwrap_or(Path::new("."))
+    }
+
+    /// Episodes of pocket games are shorter than those of Atari games by a factor of ten and have
+    /// smaller frames, and agents exploit what is learned from a dozen of them.
+    fn count(&self, spec: &Spec) -> u16 {
+        let usual = if spec.is_atari() { 12 } else { 100 };
+        self.count.unwrap_or(usual)
     }
 }
 
@@ -139,7 +146,7 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Outcome> {
         let out = arguments.directory().display();
         say(&format!(
             "written to {out}\nnext: brex render {out}/episodes/{}.episode -o best.gif",
-            id(arguments.count.into(), arguments.count)
+            id(arguments.count(&spec).into(), arguments.count(&spec))
         ));
     }
     if let Some(problem) = results.problem() {
@@ -189,7 +196,9 @@ fn trained(
     let name = &arguments.environment;
     let directory = arguments.directory().join("training");
     let updates = config.updates();
-    let keep = choice(make(name)?.spec()).candidates(arguments.count.into(), updates);
+    let env = make(name)?;
+    let count = arguments.count(env.spec());
+    let keep = choice(env.spec()).candidates(count.into(), updates);
     let mut folder = if arguments.resume {
         TrainingFolder::resume(&directory, || make(name), None, device)?
     } else {
@@ -267,8 +276,8 @@ fn record(
         Ok(episodes)
     };
     let skill = |index: usize| plays(index, 0).map(|episodes| average(&episodes));
-    let (showing, judging) =
-        choice(env.spec()).choose(arguments.count.into(), &checkpoints, skill)?;
+    let count = arguments.count(env.spec());
+    let (showing, judging) = choice(env.spec()).choose(count.into(), &checkpoints, skill)?;
     let mut demonstrations = Vec::new();
     for (index, &(checkpoint, skill)) in showing.iter().enumerate() {
         let same = |chosen: &&Chosen| chosen.0 == checkpoint;
@@ -280,7 +289,7 @@ fn record(
             bail!("no episode was played");
         };
         demonstrations.push(Demonstration {
-            id: id(index + 1, arguments.count),
+            id: id(index + 1, count),
             update: checkpoints[checkpoint].0,
             episode,
         });

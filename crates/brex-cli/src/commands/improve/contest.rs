@@ -179,7 +179,7 @@ mod tests {
             all: Vec::new(),
         };
         let entered = [
-            ("clone", [5.0, 5.0]),
+            ("mean", [5.0, 5.0]),
             ("worse", [1.0, 2.0]),
             ("better", [6.0, 8.0]),
             ("between", [5.0, 7.0]),

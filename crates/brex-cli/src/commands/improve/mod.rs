@@ -1,11 +1,10 @@
 //! `brex improve`: an agent learns from a learned reward, and a person says after a while whether it
 //! plays better.
 //!
-//! A reward that was learned from a dozen demonstrations is wrong somewhere, and an agent that looks
-//! for what pays finds out where. Two things keep it honest here. It begins as somebody who plays like
-//! the best demonstrations, and learns for a short while only; and then some of its episodes are ranked
-//! among the demonstrations, which corrects the reward where it was wrong. If its episodes rank below
-//! those of the policy that it began as, it goes back to that one.
+//! A reward that was learned from demonstrations is wrong where none of them has been, and an agent that
+//! looks for what pays goes there. So what it does there is shown to somebody, who ranks it among the
+//! demonstrations; the reward is learned again, knowing better; and another agent tries. The one whose
+//! episodes rank best is kept.
 
 mod contest;
 mod rounds;
@@ -13,7 +12,6 @@ mod rounds;
 use crate::args::Common;
 use crate::atari::prepare;
 use crate::checksum::checksum;
-use crate::device::{DeviceArgument, open};
 use crate::exit::Outcome;
 use crate::interrupt;
 use crate::recorded::RecordedEpisodes;
@@ -27,18 +25,18 @@ use rounds::Rounds;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Where the trainings, the clone and the played episodes are.
+/// Where the trainings and the played episodes are.
 const WORK: &str = "improve";
 /// The agent of the run's mean reward, if there is one.
 const MEAN: &str = "mean.safetensors";
 
-/// Improve an agent round by round, with its episodes ranked after each
+/// Learn, rank what was learned, and learn again
 ///
-/// Begins as a clone of the best demonstrations, or as the agent that learned from the run's mean
-/// reward where that one is preferred. In each round it learns from the mean reward for a while; some
-/// of its episodes are ranked among the demonstrations, by the true score, which stands in for a
-/// person; the encoder and the posterior are learned again; and it goes on from the better of the old
-/// policy and the new one. Leaves a run directory with the policy `improved`.
+/// In each round the encoder and the posterior are learned from all that is ranked by then, an agent
+/// learns from the mean reward, and some of its episodes are ranked among the demonstrations, by the
+/// true score, which stands in for a person. The agent whose episodes rank best is kept; the one that
+/// learned from the run's own mean reward takes part, if there is one. Leaves a run directory with the
+/// policy `improved`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
     /// A run directory with demonstrations and preferences; it stays as it is
@@ -48,18 +46,15 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
     /// Rounds of learning and ranking
-    #[arg(long, value_name = "N", default_value_t = 6, value_parser = clap::value_parser!(u16).range(1..=1000))]
+    #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u16).range(1..=1000))]
     rounds: u16,
-    /// Steps to learn from in each round [default: 75000 for pocket games, 500000 for Atari]
+    /// Steps of each round's agent [default: 600000 for pocket games, 2000000 for Atari]
     #[arg(long, value_name = "N")]
     steps: Option<u64>,
     /// Episodes of each policy that are ranked
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u16).range(1..=100))]
     episodes: u16,
-    /// Clone so many of the best demonstrations
-    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u16).range(1..))]
-    experts: u16,
-    /// Updates of each pre-training [default: 400 for pocket games, that of `brex pretrain` for Atari]
+    /// Updates of each pre-training [default: that of `brex pretrain`]
     #[arg(long, value_name = "N")]
     updates: Option<u64>,
     /// Go on where an earlier call with the same flags was stopped
@@ -68,18 +63,12 @@ pub(crate) struct Arguments {
     /// Replace an existing directory
     #[arg(long)]
     force: bool,
-    #[command(flatten)]
-    on: DeviceArgument,
 }
 
 impl Arguments {
     fn steps(&self, spec: &Spec) -> u64 {
-        let usual = if spec.is_atari() { 500_000 } else { 75_000 };
+        let usual = if spec.is_atari() { 2_000_000 } else { 600_000 };
         self.steps.unwrap_or(usual)
-    }
-
-    fn updates(&self, spec: &Spec) -> Option<u64> {
-        self.updates.or((!spec.is_atari()).then_some(400))
     }
 }
 
@@ -88,7 +77,6 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Outcome> {
     let recorded = RecordedEpisodes::read(&from.episodes)?;
     let spec = recorded.spec()?;
     recorded.preferences(&from.preferences)?;
-    let device = open(arguments.on.device)?;
     prepare(spec.name, common.quiet)?;
     let settings = settings(arguments, common, &spec, &recorded)?;
     if arguments.resume {
@@ -100,11 +88,11 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Outcome> {
     }
     let _lock = take_lock(&arguments.out)?;
     interrupt::listen();
-    let mut rounds = Rounds::new(arguments, common, &spec, recorded)?;
-    let champion = match rounds.run(&device) {
-        Ok(Some(champion)) => champion,
+    let mut rounds = Rounds::new(arguments, common, &spec, &recorded)?;
+    let champion = match rounds.run() {
+        Ok(champion) => champion,
         Err(error) if !interrupt::requested() => return Err(error),
-        Ok(None) | Err(_) => {
+        Err(_) => {
             say("stopped; to go on: the same command with --resume");
             return Ok(Outcome::Done);
         }
@@ -164,10 +152,9 @@ fn settings(
         ("rounds".to_owned(), number(arguments.rounds.into())),
         ("steps".to_owned(), number(arguments.steps(spec))),
         ("episodes".to_owned(), number(arguments.episodes.into())),
-        ("experts".to_owned(), number(arguments.experts.into())),
         ("seed".to_owned(), number(common.seed)),
     ]);
-    if let Some(updates) = arguments.updates(spec) {
+    if let Some(updates) = arguments.updates {
         flags.insert("updates".to_owned(), number(updates));
     }
     let files = RunFiles::of(&arguments.source);

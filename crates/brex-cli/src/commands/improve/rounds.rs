@@ -3,27 +3,21 @@
 use super::contest::{Contest, Contests};
 use super::{Arguments, MEAN, WORK};
 use crate::args::Common;
-use crate::commands::cloning::cloned;
 use crate::commands::kept_steps::KeptSteps;
 use crate::commands::steps::rank_by_score;
 use crate::commands::train::last_policy;
 use crate::recorded::RecordedEpisodes;
 use crate::rollouts::file_name;
 use crate::run_files::RunFiles;
-use anyhow::Result;
+use anyhow::{Context, Result};
 use brex_core::stream;
 use brex_envs::Spec;
-use brex_learn::{CloneConfig, Device, PpoConfig};
-use brex_store::{read_episode, write_atomic};
+use brex_store::read_episode;
 use rand::Rng;
 use std::path::{Path, PathBuf};
 
 /// Rollouts of the policies that returns have to converge for.
 const JUDGED_BY: &str = "5";
-/// Updates in which it only learns what to expect.
-const VALUES_FIRST: &str = "10";
-/// How fast an agent learns that begins as one who plays, against one that has learned nothing.
-const GENTLY: f64 = 0.5;
 
 /// All rounds, and what was ranked in them.
 pub(super) struct Rounds<'a> {
@@ -32,7 +26,6 @@ pub(super) struct Rounds<'a> {
     spec: &'a Spec,
     files: RunFiles,
     work: PathBuf,
-    given: RecordedEpisodes,
     steps: KeptSteps,
     pub(super) contests: Contests,
 }
@@ -42,7 +35,7 @@ impl<'a> Rounds<'a> {
         arguments: &'a Arguments,
         common: &'a Common,
         spec: &'a Spec,
-        given: RecordedEpisodes,
+        given: &RecordedEpisodes,
     ) -> Result<Self> {
         let work = arguments.out.join(WORK);
         let scores = given.episodes.iter().map(|episode| episode.score);
@@ -58,85 +51,44 @@ impl<'a> Rounds<'a> {
                 all: Vec::new(),
             },
             work,
-            given,
         })
     }
 
-    /// Does what is not done yet, and gives the policy that was preferred to all others; none if
-    /// somebody asked to stop.
-    pub(super) fn run(&mut self, device: &Device) -> Result<Option<PathBuf>> {
-        let Some(mut champion) = self.clone(device)? else {
-            return Ok(None);
-        };
-        self.rank("clone", &champion)?;
+    /// Does what is not done yet, and gives the policy that was preferred to all others.
+    pub(super) fn run(&mut self) -> Result<PathBuf> {
         let mean = self.work.join(MEAN);
-        if mean.exists() && self.rank("mean", &mean)? {
-            champion = mean;
+        let mut champion = None;
+        if mean.exists() {
+            self.rank("mean", &mean)?;
+            champion = Some(mean);
         }
         for round in 1..=self.arguments.rounds {
-            // Else all policies would play the same episodes.
+            // Else all agents would play the same episodes.
             let seed = stream(self.common.seed, "improve", round.into()).next_u64();
             self.steps.reseed(seed);
             self.learn_reward(round)?;
             let name = format!("round-{round}");
-            let challenger = self.learn(&name, &champion)?;
+            let challenger = self.learn(&name)?;
             if self.rank(&name, &challenger)? {
-                champion = challenger;
+                champion = Some(challenger);
             }
         }
         self.learn_reward(self.arguments.rounds + 1)?;
-        Ok(Some(champion))
+        champion.context("nobody played")
     }
 
-    /// The policy behind the best demonstrations.
-    fn clone(&mut self, device: &Device) -> Result<Option<PathBuf>> {
-        let path = self.work.join("clone.safetensors");
-        if path.exists() {
-            return Ok(Some(path));
-        }
-        let best = self.given.best_scoring(self.arguments.experts.into());
-        let shown = self.arguments.source.display().to_string();
-        let (config, common) = (CloneConfig::for_spec(self.spec), self.common);
-        let Some((cloner, _)) = cloned(&best, &shown, config, common.seed, device, common.quiet)?
-        else {
-            return Ok(None);
-        };
-        let bytes = cloner.policy().to_bytes()?;
-        write_atomic(&path, true, |writer| writer.write_all(&bytes))?;
-        Ok(Some(path))
-    }
-
-    /// An agent that begins as the champion learns from the reward as it is now.
-    fn learn(&mut self, name: &str, champion: &Path) -> Result<PathBuf> {
+    /// An agent learns from the reward as it is now.
+    fn learn(&mut self, name: &str) -> Result<PathBuf> {
         let out = self.work.join(name).join("training");
-        let (run, start, shown) = (
-            self.files.directory.display(),
-            champion.display().to_string(),
-            out.display().to_string(),
-        );
-        let rate = PpoConfig::for_spec(self.spec).learning_rate * GENTLY;
-        let (steps, rate) = (
-            self.arguments.steps(self.spec).to_string(),
-            rate.to_string(),
-        );
+        let (run, shown) = (self.files.directory.display(), out.display().to_string());
+        let steps = self.arguments.steps(self.spec).to_string();
         let words = [
             "train",
             self.spec.name,
             "--reward",
             &format!("{run}:mean"),
-            "--start",
-            &start,
             "--steps",
             &steps,
-            "--learning-rate",
-            &rate,
-            "--values-first",
-            VALUES_FIRST,
-            // Whether it should last long must not depend on what every step pays alike.
-            "--life-loss-ends",
-            "false",
-            "--episode-ends",
-            "false",
             "--policies",
             "1",
             "--out",
@@ -187,7 +139,7 @@ impl<'a> Rounds<'a> {
     /// The encoder and the posterior, from all that is ranked by now.
     fn learn_reward(&mut self, round: u16) -> Result<()> {
         let run = self.files.directory.display().to_string();
-        let updates = self.arguments.updates(self.spec).map(|n| n.to_string());
+        let updates = self.arguments.updates.map(|n| n.to_string());
         let mut words = vec!["pretrain", &run];
         if let Some(updates) = &updates {
             words.extend(["--updates", updates]);

@@ -59,6 +59,9 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Outcome> {
     tour.run()
 }
 
+/// As many demonstrations as a page shows well.
+const DEMONSTRATIONS: &str = "12";
+
 /// The steps, one after the other.
 struct Tour<'a> {
     arguments: &'a Arguments,
@@ -99,6 +102,8 @@ impl Tour<'_> {
             &steps,
             "--episodes",
             &rollouts,
+            "--count",
+            DEMONSTRATIONS,
         ];
         if self.arguments.force {
             make.push("--force");

@@ -7,6 +7,9 @@ use brex_envs::Spec;
 use brex_learn::{PpoConfig, RewardScale};
 use toml::{Table, Value};
 
+/// What an end costs those who learn from a learned reward in pocket games.
+const LEARNED_END_COST: f64 = 0.2;
+
 /// Settings that were given; the rest is the environment's default.
 #[derive(Debug, Clone, Default, clap::Args)]
 #[command(next_help_heading = "Learning (defaults depend on the environment)")]
@@ -59,6 +62,9 @@ pub(crate) struct Settings {
     /// Whether the end of an episode does; if not, the next one counts as its continuation
     #[arg(long, value_name = "true|false")]
     episode_ends: Option<bool>,
+    /// The share of what would come after it that an end costs, if it counts
+    #[arg(long, value_name = "X")]
+    end_cost: Option<f64>,
     /// Whether play is begun for the agent where the game waits for it (a ball on the paddle)
     #[arg(long, value_name = "true|false")]
     serve: Option<bool>,
@@ -82,7 +88,7 @@ macro_rules! each_given {
             steps, environments, horizon, epochs, minibatches, learning_rate, clip, clip_falls,
             discount,
             trace, entropy, value, clip_values, max_gradient_norm, life_loss_ends, episode_ends,
-            serve, values_first, reward_scale)
+            end_cost, serve, values_first, reward_scale)
     };
     (@ $settings:expr, $config:expr, $name:ident, $place:ident, $given:ident, $body:expr;
         $($field:ident),*) => {
@@ -95,10 +101,15 @@ macro_rules! each_given {
 }
 
 impl Settings {
-    /// For rewards of what is seen: nobody may wait for ever where such a reward is highest.
+    /// For rewards of what is seen: nobody may wait for ever where such a reward is highest; and what
+    /// a step is worth as such is hardly known, so that in pocket games an end costs a part of the
+    /// future only. If it cost all, hiding would beat every risk; if nothing, a lost ball were no loss.
     pub(crate) fn for_learned_rewards(&mut self, spec: &Spec) {
         self.for_other_rewards(spec);
         self.serve.get_or_insert(true);
+        if !spec.is_atari() {
+            self.end_cost.get_or_insert(LEARNED_END_COST);
+        }
     }
 
     /// For being taken for somebody else. What that pays for every step alike says nothing: whether an

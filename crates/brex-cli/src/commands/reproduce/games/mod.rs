@@ -73,6 +73,9 @@ pub(crate) struct Arguments {
     /// Updates of each pre-training, and of each network of the baselines
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     updates: Option<u64>,
+    /// How often an agent's episodes are ranked and the reward is learned again
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(0..=100))]
+    rounds: Option<u16>,
     /// Rollouts that each policy is judged by
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=10_000))]
     rollouts: Option<u32>,
@@ -95,6 +98,7 @@ impl Arguments {
             learner_steps: self.learner_steps.unwrap_or(usual.learner_steps),
             updates: self.updates.unwrap_or(usual.updates),
             baseline_updates: self.updates.unwrap_or(usual.baseline_updates),
+            rounds: self.rounds.unwrap_or(usual.rounds),
             rollouts: self.rollouts.unwrap_or(usual.rollouts),
             ..usual.clone()
         }

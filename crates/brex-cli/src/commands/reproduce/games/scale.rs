@@ -13,12 +13,14 @@ pub(super) struct Scale {
     pub(super) count: u16,
     /// Updates of each pre-training.
     pub(super) updates: u64,
-    /// Updates of each network of an ensemble, and of dropout's.
+    /// Updates of each network of an ensemble, of dropout's, and of each encoder that is learned again.
     pub(super) baseline_updates: u64,
     /// Networks of an ensemble.
     pub(super) networks: u16,
     /// Steps of every agent that learns from a learned reward.
     pub(super) learner_steps: u64,
+    /// How often an agent's episodes are ranked and the reward is learned again.
+    pub(super) rounds: u16,
     /// Rollouts that each policy is judged by.
     pub(super) rollouts: u32,
     /// Steps of the prefix on which agents and a hacker are compared.
@@ -34,6 +36,7 @@ impl Scale {
         baseline_updates: 200,
         networks: 5,
         learner_steps: 200_000,
+        rounds: 1,
         rollouts: 30,
         prefix: 200,
     };
@@ -46,6 +49,7 @@ impl Scale {
         baseline_updates: 1000,
         networks: 5,
         learner_steps: 1_000_000,
+        rounds: 3,
         rollouts: 100,
         prefix: 200,
     };
@@ -59,6 +63,7 @@ impl Scale {
         baseline_updates: 1000,
         networks: 5,
         learner_steps: 200_000,
+        rounds: 0,
         rollouts: 30,
         prefix: 2000,
     };

@@ -124,9 +124,11 @@ fn imitation(games: &[String], results: &[Seeds<'_>]) -> Section {
     let mut section = Section::new(
         "Imitation",
         "True scores: the best and the average demonstration, and agents that learned from each \
-         reward (standard deviation over rollouts); below them the paper's, for the Atari game.",
+         reward (standard deviation over rollouts); asked: from the mean reward, after episodes of \
+         the agents before it were ranked. Below them the paper's, for the Atari game.",
         &[
-            "game", "best", "average", "mean", "MAP", "T-REX", "GAIL", "ensemble", "dropout",
+            "game", "best", "average", "mean", "asked", "MAP", "T-REX", "GAIL", "ensemble",
+            "dropout",
         ],
     );
     for (game, seeds) in games.iter().zip(results) {
@@ -138,6 +140,7 @@ fn imitation(games: &[String], results: &[Seeds<'_>]) -> Section {
             number(over(seeds, |result| Some(result.demonstrations.best()))),
             number(over(seeds, average)),
             learned("mean"),
+            learned("asked"),
             learned("map"),
             learned("trex"),
             learned("gail"),
@@ -145,19 +148,19 @@ fn imitation(games: &[String], results: &[Seeds<'_>]) -> Section {
             learned("dropout"),
         ]);
         if let Some(paper) = paper(game) {
-            let numbers = [
-                paper.best,
-                paper.average,
-                paper.mean,
-                paper.map,
-                paper.trex,
-                paper.gail,
-                paper.ensemble,
-                paper.dropout,
-            ];
-            let cells = numbers.map(|value| numbers::trimmed(value, 5));
-            let head = [format!("  paper, Atari {}", paper.name)];
-            section.rows.push(head.into_iter().chain(cells).collect());
+            let shown = |value: f64| numbers::trimmed(value, 5);
+            section.rows.push(vec![
+                format!("  paper, Atari {}", paper.name),
+                shown(paper.best),
+                shown(paper.average),
+                shown(paper.mean),
+                String::new(),
+                shown(paper.map),
+                shown(paper.trex),
+                shown(paper.gail),
+                shown(paper.ensemble),
+                shown(paper.dropout),
+            ]);
         }
     }
     section
@@ -187,8 +190,8 @@ fn judgements(
         }
         let mut section = Section::new(format!("{name}: {}", title_of(game)), words, &heads);
         let order = [
-            "A", "B", "C", "D", "mean", "map", "trex", "gail", "ensemble", "dropout", "No-Op",
-            "hacker",
+            "A", "B", "C", "D", "mean", "asked", "map", "trex", "gail", "ensemble", "dropout",
+            "No-Op", "hacker",
         ];
         for policy in order {
             let rows: Vec<&JudgedPolicy> = found
@@ -330,12 +333,13 @@ fn counts(games: &[String], results: &[Seeds<'_>]) -> Section {
     let mut section = Section::new(
         "How often",
         "Seeds in which the bound orders A to D as their true scores, in which the agent that learned \
-         from the mean reward beats the best demonstration; and of the policies A to D, how many a \
+         from the mean reward beats the best demonstration, at once or after being asked about; and of the policies A to D, how many a \
          method's bound puts below one that does not play, mean over seeds.",
         &[
             "game",
             "A to D ordered",
             "beats the best",
+            "asked",
             "below idle",
             "after asking",
             "ensemble",
@@ -353,7 +357,8 @@ fn counts(games: &[String], results: &[Seeds<'_>]) -> Section {
         section.rows.push(vec![
             title_of(game),
             share(seeds, ordered),
-            share(seeds, beats_best),
+            share(seeds, beats_best("mean")),
+            share(seeds, beats_best("asked")),
             below("before"),
             below("after"),
             below("ensemble"),
@@ -367,22 +372,26 @@ fn ordered(result: &GameResult) -> Option<bool> {
     result.judgements.get("before")?.orders(|policy| policy.var)
 }
 
-fn beats_best(result: &GameResult) -> Option<bool> {
-    let played = result.learned.get("mean")?;
-    Some(mean(&played.scores)? > result.demonstrations.best())
+/// Whether an agent scores more than the best demonstration, on average.
+fn beats_best(agent: &str) -> impl Fn(&GameResult) -> Option<bool> {
+    move |result| {
+        let played = result.learned.get(agent)?;
+        Some(mean(&played.scores)? > result.demonstrations.best())
+    }
 }
 
 /// For programs: the figures of the summary, and all results.
 pub(super) fn json(games: &[String], results: &[Seeds<'_>], units: &[&GameResult]) -> Value {
     let each = games.iter().zip(results).map(|(game, seeds)| {
-        let yes = |of: fn(&GameResult) -> Option<bool>| {
+        let yes = |of: &dyn Fn(&GameResult) -> Option<bool>| {
             seeds.iter().map(|result| of(result)).collect::<Vec<Option<bool>>>()
         };
         json!({
             "game": game,
             "best_demonstration": seeds.iter().map(|r| r.demonstrations.best()).collect::<Vec<f64>>(),
-            "a_to_d_ordered_by_bound": yes(ordered),
-            "mean_agent_beats_best_demonstration": yes(beats_best),
+            "a_to_d_ordered_by_bound": yes(&ordered),
+            "mean_agent_beats_best_demonstration": yes(&beats_best("mean")),
+            "asked_agent_beats_best_demonstration": yes(&beats_best("asked")),
         })
     });
     json!({ "games": each.collect::<Vec<Value>>(), "units": units })

@@ -32,7 +32,9 @@ const EXPERTS: &str = "10";
 /// The paper's other methods that bound returns.
 const METHODS: [&str; 2] = ["ensemble", "dropout"];
 /// Agents by what they learn from.
-const LEARNERS: [&str; 6] = ["mean", "map", "trex", "gail", "ensemble", "dropout"];
+const LEARNERS: [&str; 7] = [
+    "mean", "asked", "map", "trex", "gail", "ensemble", "dropout",
+];
 /// Losses that pre-training does without, beside all of them.
 const ABLATIONS: [&str; 2] = ["ranking", "self-supervised"];
 
@@ -94,6 +96,9 @@ impl Unit<'_> {
                 self.learn(&mut steps, &run, reward)?;
             }
         }
+        if self.wants("asked") && self.scale.rounds > 0 {
+            self.improve(&mut steps, &run)?;
+        }
         if self.wants("gail") {
             self.imitate(&mut steps, &run)?;
         }
@@ -139,7 +144,9 @@ impl Unit<'_> {
             if LEARNERS.contains(&policy.name.as_str()) {
                 learned.insert(policy.name.clone(), Played::of(&policy.sums, JUDGED_BY));
                 let training = self.run.join("learned").join(&policy.name);
-                curves.insert(policy.name.clone(), thinned_curve(&training)?);
+                if training.exists() {
+                    curves.insert(policy.name.clone(), thinned_curve(&training)?);
+                }
             }
         }
         if self.has(PaperTable::Ablation) {
@@ -256,6 +263,50 @@ impl Unit<'_> {
         steps.step(name, &words, Some(out))
     }
 
+    /// Rounds of ranking what was learned and of learning again, beginning with the agent that learned
+    /// from the mean reward.
+    fn improve(&self, steps: &mut KeptSteps, run: &str) -> Result<()> {
+        let out = self.run.join("asked");
+        let (rounds, count, updates, shown) = (
+            self.scale.rounds.to_string(),
+            self.scale.learner_steps.to_string(),
+            self.scale.baseline_updates.to_string(),
+            out.display().to_string(),
+        );
+        let words = [
+            "improve",
+            run,
+            "--rounds",
+            &rounds,
+            "--steps",
+            &count,
+            "--updates",
+            &updates,
+            "--out",
+            &shown,
+        ];
+        steps.step("improve", &words, Some(&out))?;
+        let from = RunFiles::of(&out).policies.join("improved.safetensors");
+        self.joins(steps, "asked", || Ok(from))
+    }
+
+    /// A policy that was trained elsewhere is one of the run's.
+    fn joins(
+        &self,
+        steps: &mut KeptSteps,
+        name: &str,
+        from: impl FnOnce() -> Result<PathBuf>,
+    ) -> Result<()> {
+        let to = RunFiles::of(&self.run).policies;
+        steps.text(&format!("{name}-joins"), || {
+            let from = from()?;
+            fs::copy(&from, to.join(format!("{name}.safetensors")))
+                .with_context(|| format!("{}: cannot copy", from.display()))?;
+            Ok(String::new())
+        })?;
+        Ok(())
+    }
+
     /// GAIL, from ten episodes of the checkpoint that the best demonstration is of.
     fn imitate(&self, steps: &mut KeptSteps, run: &str) -> Result<()> {
         if self.given.is_some() {
@@ -277,14 +328,7 @@ impl Unit<'_> {
         steps.step("experts", &words, None)?;
         let out = self.run.join("learned").join("gail");
         self.train(steps, "learn-gail", &format!("{experts}:gail"), &out)?;
-        let policies = RunFiles::of(&self.run).policies;
-        steps.text("gail-joins", || {
-            let last = last_policy(&out)?;
-            fs::copy(&last, policies.join("gail.safetensors"))
-                .with_context(|| format!("{}: cannot copy", last.display()))?;
-            Ok(String::new())
-        })?;
-        Ok(())
+        self.joins(steps, "gail", || last_policy(&out))
     }
 
     /// Pre-trains without some of the losses, on the same demonstrations and rollouts.
