@@ -68,7 +68,7 @@ fn looked_at(browser: &Path, page: &Path, home: &Path, width: u32) -> (String, S
 #[test]
 fn the_page_is_whole_in_a_browser_on_a_desk_and_on_a_phone() {
     let sandbox = Sandbox::new();
-    let words = "quickstart --out q --steps 20480 --updates 20 --rollouts 4 --json --quiet";
+    let words = "quickstart --out q --steps 20480 --learner-steps 20480 --updates 20 --rollouts 4 --json --quiet";
     let ran = sandbox.brex(words);
     assert!(matches!(ran.code, Some(0 | 3)), "{}", ran.stderr);
     let result = ran.json();

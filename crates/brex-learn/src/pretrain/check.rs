@@ -54,7 +54,7 @@ impl Pretrainer {
         let phi = self.phi();
         let count = self.shape.encoder.feature_count();
         let (mut means, mut squares) = (vec![0.0; count], vec![0.0; count]);
-        let episodes = self.data.episodes.iter().filter(|e| e.len() > 0);
+        let episodes = self.data.episodes.iter().filter(|e| !e.is_empty());
         let shares = episodes.clone().count().max(1) as f64;
         for episode in episodes {
             let weight = 1.0 / (shares * episode.len() as f64);

@@ -68,7 +68,7 @@ impl<'a> Rounds<'a> {
             self.steps.reseed(seed);
             self.learn_reward(round)?;
             let name = format!("round-{round}");
-            let challenger = self.learn(&name)?;
+            let challenger = self.learn(&name, round)?;
             if self.rank(&name, &challenger)? {
                 champion = Some(challenger);
             }
@@ -77,16 +77,18 @@ impl<'a> Rounds<'a> {
         champion.context("nobody played")
     }
 
-    /// An agent learns from the reward as it is now.
-    fn learn(&mut self, name: &str) -> Result<PathBuf> {
+    /// An agent learns from the reward as it is now. Whether ends should cost it anything is another
+    /// matter in every game: agents take turns.
+    fn learn(&mut self, name: &str, round: u16) -> Result<PathBuf> {
         let out = self.work.join(name).join("training");
         let (run, shown) = (self.files.directory.display(), out.display().to_string());
         let steps = self.arguments.steps(self.spec).to_string();
-        let words = [
+        let reward = format!("{run}:mean");
+        let mut words = vec![
             "train",
             self.spec.name,
             "--reward",
-            &format!("{run}:mean"),
+            &reward,
             "--steps",
             &steps,
             "--policies",
@@ -94,6 +96,9 @@ impl<'a> Rounds<'a> {
             "--out",
             &shown,
         ];
+        if !self.spec.is_atari() && round % 2 == 1 {
+            words.extend(["--end-cost", "0"]);
+        }
         self.steps
             .step(&format!("train-{name}"), &words, Some(&out))?;
         last_policy(&out)

@@ -37,9 +37,12 @@ pub(crate) struct Arguments {
     /// The environment
     #[arg(long, value_name = "ENV", default_value = "pocket:breakout")]
     game: String,
-    /// Steps of each of the two agents
-    #[arg(long, value_name = "N", default_value_t = 500_000)]
+    /// Steps of the agent that demonstrates
+    #[arg(long, value_name = "N", default_value_t = 400_000)]
     steps: u64,
+    /// Steps of the agent that learns from the mean reward
+    #[arg(long, value_name = "N", default_value_t = 300_000)]
+    learner_steps: u64,
     /// Updates of pre-training
     #[arg(long, value_name = "N", default_value_t = 200)]
     updates: u64,
@@ -73,12 +76,14 @@ impl Tour<'_> {
         let Arguments {
             game,
             steps,
+            learner_steps,
             updates,
             rollouts,
             ..
         } = self.arguments;
-        let (steps, updates, rollouts) =
-            (steps.to_string(), updates.to_string(), rollouts.to_string());
+        let [steps, learner_steps, updates] =
+            [steps, learner_steps, updates].map(|count| count.to_string());
+        let rollouts = rollouts.to_string();
         let directory = &self.arguments.out;
         if directory.exists() && !self.arguments.force {
             let path = directory.clone();
@@ -115,7 +120,8 @@ impl Tour<'_> {
         step(&["sample", out])?;
         let (reward, trained) = (format!("{out}:mean"), directory.join("trained-on-mean"));
         let trained = trained.display().to_string();
-        let mut learn = vec!["train", game, "--reward", &reward, "--steps", &steps];
+        let mut learn = vec!["train", game, "--reward", &reward];
+        learn.extend(["--steps", &learner_steps]);
         learn.extend(["--policies", "1", "--out", &trained]);
         step(&learn)?;
         step(&sum)?;

@@ -28,7 +28,7 @@ pub(super) fn clips(
         .map(|best| ("best demonstration", best))
         .collect();
     for name in learned.keys() {
-        shown.push((name, read_episode(&first_rollout(files, name))?));
+        shown.push((name, read_episode(first_rollout(files, name))?));
     }
     let kept = shown.into_iter().map(|(name, episode)| {
         Ok(KeptClip {

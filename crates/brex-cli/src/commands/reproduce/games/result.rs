@@ -152,9 +152,12 @@ mod tests {
         let policies = rows.iter().map(|(name, var, score)| JudgedPolicy {
             policy: (*name).to_owned(),
             mean: *var,
+            mean_mcse: 0.0,
             var: Some(*var),
+            var_mcse: None,
             true_score: *score,
             length: 1.0,
+            returns: Vec::new(),
         });
         Judgement {
             policies: policies.collect(),
