@@ -10,6 +10,7 @@ use brex_learn::{
     PretrainConfig, PretrainError, PretrainShape, Pretrainer, PretrainingFile,
     RankedDemonstrations, RewardFunction, Sampling, SeenEpisode, Squash, replayed_sums,
 };
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 const GAME: &str = "pocket:breakout";
@@ -175,6 +176,12 @@ fn what_cannot_be_learned_from_is_refused() {
 
 #[test]
 fn centred_features_have_no_mean_over_the_demonstrations_and_rank_as_before() {
+    let lens: BTreeSet<usize> = demonstrations(0.2)
+        .episodes()
+        .iter()
+        .map(SeenEpisode::len)
+        .collect();
+    assert!(lens.len() > 1, "they are not equally long: {lens:?}");
     let of = |centred: bool| {
         let mut trainer = begun(PretrainConfig {
             centred,
@@ -186,25 +193,27 @@ fn centred_features_have_no_mean_over_the_demonstrations_and_rank_as_before() {
         let phi = file.phi(&Device::flex()).unwrap();
         let (weights, bias) = file.reward();
         let (mut sums, mut rewards) = ([0.0; 16], Vec::new());
-        let (mut squares, mut frames) = (0.0, 0.0);
-        for episode in demonstrations(0.2).episodes() {
+        let mut squares = 0.0;
+        let given = demonstrations(0.2);
+        for episode in given.episodes() {
+            // Each demonstration counts the same, however long it is.
+            let weight = 1.0 / (given.episodes().len() * episode.len()) as f64;
             phi.each_frame(episode, |features| {
                 let pairs = features.iter().zip(weights);
                 rewards.push(pairs.map(|(f, w)| f64::from(*f) * w).sum::<f64>() + bias);
                 for (sum, value) in sums.iter_mut().zip(features) {
-                    *sum += f64::from(*value);
-                    squares += f64::from(*value).powi(2);
+                    *sum += weight * f64::from(*value);
+                    squares += weight * f64::from(*value).powi(2);
                 }
-                frames += 1.0;
             });
         }
-        let norm = f64::sqrt(squares / frames);
+        let norm = f64::sqrt(squares);
         assert!(
             (norm / file.norm - 1.0).abs() < 1e-3,
             "{norm}, {}",
             file.norm
         );
-        (sums.map(|sum| sum / frames), rewards)
+        (sums, rewards)
     };
     let (means, rewards) = of(true);
     assert!(means.iter().all(|mean| mean.abs() < 1e-4), "{means:?}");
