@@ -77,7 +77,8 @@ def test_every_format_gives_the_same_posterior(brex, problem, tmp_path, writer):
     other = writer(tmp_path, problem.features)
     for file, out in ((features, "expected"), (other, "found")):
         words = ["--features", file, "--preferences", preferences, "--out", tmp_path / out]
-        brex("sample", *words, "--draws", 2000, "--quiet")
+        # Until converged: how many draws that takes depends on the processor's rounding.
+        brex("sample", *words, "--quiet")
     assert contents(tmp_path / "found") == contents(tmp_path / "expected")
 
 
