@@ -81,6 +81,10 @@ fn killed_at_any_step_the_study_ends_with_the_same_bytes() {
         })
         .collect();
     assert_eq!(clips.len(), 8);
+    let scores = unit["demonstrations"]["scores"].as_array().unwrap();
+    let best = scores.iter().map(|score| score.as_f64().unwrap());
+    let shown = unit["clips"][0]["score"].as_f64();
+    assert_eq!(shown, Some(best.fold(0.0, f64::max)), "of those given");
     let page = sandbox.read("whole/report.html");
     for (name, gif) in clips {
         assert!(gif.starts_with("R0lGODlh"), "{name} is a GIF");

@@ -333,8 +333,9 @@ fn counts(games: &[String], results: &[Seeds<'_>]) -> Section {
     let mut section = Section::new(
         "How often",
         "Seeds in which the bound orders A to D as their true scores, in which the agent that learned \
-         from the mean reward beats the best demonstration, at once or after being asked about; and of the policies A to D, how many a \
-         method's bound puts below one that does not play, mean over seeds.",
+         from the mean reward beats the best demonstration, at once or after being asked about; and \
+         of the policies A to D, how many a method's bound puts below one that does not play, mean \
+         over seeds.",
         &[
             "game",
             "A to D ordered",

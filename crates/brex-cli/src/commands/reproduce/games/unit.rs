@@ -160,6 +160,14 @@ impl Unit<'_> {
             };
             ablation.insert("all".to_owned(), all);
         }
+        // Before episodes of agents are ranked among the demonstrations.
+        let clips = if self.shows {
+            steps.text("clips", || {
+                Ok(json_text(&pictures::clips(&files, self.game, &learned)?)?)
+            })?
+        } else {
+            "[]".to_owned()
+        };
         if self.has(PaperTable::Risk) {
             self.ask(&mut steps, &files, &run)?;
             steps.step("features-asked", &judge, None)?;
@@ -168,12 +176,6 @@ impl Unit<'_> {
             let after = serde_json::from_str(&after).context("the second evaluation")?;
             judgements.insert("after".to_owned(), after);
         }
-        let clips = match self.shows {
-            true => steps.text("clips", || {
-                Ok(json_text(&pictures::clips(&files, self.game, &learned)?)?)
-            })?,
-            false => "[]".to_owned(),
-        };
         Ok(GameResult {
             demonstrations: serde_json::from_str(&demonstrations)?,
             clips: serde_json::from_str(&clips)?,
