@@ -2,9 +2,10 @@
 
 /// How much better than expected each step was, and what its state was worth in the end.
 ///
-/// Arrays hold one step of all environments after the other. `ends` says how much of
-/// what follows a step is lost: nothing, all, or some of it; `last` is the value of what is seen after the last step. An episode that was cut
-/// off has an end too: what its last state was worth is part of its reward by then.
+/// Arrays hold one step of all environments after the other. `ends` says how much of what follows a
+/// step is lost: nothing, all, or some of it; `last` is the value of what is seen after the last step.
+/// An episode that was cut off has an end too: what its last state was worth is part of its reward by
+/// then.
 pub(crate) fn advantages(
     rewards: &[f32],
     values: &[f32],

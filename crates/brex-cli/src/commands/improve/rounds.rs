@@ -58,14 +58,13 @@ impl<'a> Rounds<'a> {
     pub(super) fn run(&mut self) -> Result<PathBuf> {
         let mean = self.work.join(MEAN);
         let mut champion = None;
+        self.reseed(0);
         if mean.exists() {
             self.rank("mean", &mean)?;
             champion = Some(mean);
         }
         for round in 1..=self.arguments.rounds {
-            // Else all agents would play the same episodes.
-            let seed = stream(self.common.seed, "improve", round.into()).next_u64();
-            self.steps.reseed(seed);
+            self.reseed(round);
             self.learn_reward(round)?;
             let name = format!("round-{round}");
             let challenger = self.learn(&name, round)?;
@@ -75,6 +74,12 @@ impl<'a> Rounds<'a> {
         }
         self.learn_reward(self.arguments.rounds + 1)?;
         champion.context("nobody played")
+    }
+
+    /// All agents would else play the same episodes, and those that they are judged by later.
+    fn reseed(&mut self, round: u16) {
+        let seed = stream(self.common.seed, "improve", round.into()).next_u64();
+        self.steps.reseed(seed);
     }
 
     /// An agent learns from the reward as it is now. Whether ends should cost it anything is another

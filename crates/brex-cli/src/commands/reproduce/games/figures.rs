@@ -13,17 +13,20 @@ const POINTS: usize = 40;
 /// Returns of a policy under the posterior that are kept.
 const RETURNS: usize = 101;
 /// Policies whose returns are drawn.
-pub(super) const DRAWN: [&str; 8] = ["A", "B", "C", "D", "mean", "map", "No-Op", "hacker"];
+pub(super) const DRAWN: [&str; 9] = [
+    "A", "B", "C", "D", "mean", "asked", "map", "No-Op", "hacker",
+];
 
 /// Returns at even steps of probability, from the least to the greatest.
 pub(super) fn thinned_returns(returns: &[f64]) -> Vec<f64> {
     let mut sorted = returns.to_vec();
     sorted.sort_by(f64::total_cmp);
-    let Some(last) = sorted.len().checked_sub(1) else {
+    if sorted.len() <= RETURNS {
         return sorted;
-    };
-    let at = |step: usize| sorted[(step * last + (RETURNS - 1) / 2) / (RETURNS - 1)];
-    (0..RETURNS.min(sorted.len())).map(at).collect()
+    }
+    let (last, steps) = (sorted.len() - 1, RETURNS - 1);
+    let at = |step: usize| sorted[(step * last + steps / 2) / steps];
+    (0..RETURNS).map(at).collect()
 }
 
 /// A training's learning curve, thinned: steps and recent scores.
@@ -150,7 +153,7 @@ mod tests {
             (thinned[0], thinned[50], thinned[100]),
             (0.0, 2500.0, 5000.0)
         );
-        assert!(thinned_returns(&[]).is_empty());
+        assert_eq!(thinned_returns(&[3.0, 1.0, 2.0]), [1.0, 2.0, 3.0]);
     }
 
     #[test]
