@@ -107,9 +107,30 @@ impl RecordedEpisodes {
 
     /// Some of the episodes, those with the highest scores; of equal ones the first.
     pub(crate) fn best_scoring(&self, count: usize) -> Self {
+        self.best(count, |at| self.episodes[at].score)
+    }
+
+    /// Some of the episodes, those that were preferred in the greatest share of their comparisons.
+    pub(crate) fn best_ranked(&self, preferences: &Path, count: usize) -> Result<Self> {
+        let (mut won, mut compared) = (vec![0.0; self.ids.len()], vec![0.0; self.ids.len()]);
+        for item in self.preferences(preferences)?.preferences.items() {
+            for (at, share) in [(item.a, 1.0 - item.label), (item.b, item.label)] {
+                won[at] += item.weight * share;
+                compared[at] += item.weight;
+            }
+        }
+        Ok(self.best(count, |at| {
+            if compared[at] > 0.0 {
+                won[at] / compared[at]
+            } else {
+                0.0
+            }
+        }))
+    }
+
+    fn best(&self, count: usize, worth: impl Fn(usize) -> f64) -> Self {
         let mut order: Vec<usize> = (0..self.episodes.len()).collect();
-        let score = |at: &usize| self.episodes[*at].score;
-        order.sort_by(|a, b| score(b).total_cmp(&score(a)));
+        order.sort_by(|a, b| worth(*b).total_cmp(&worth(*a)));
         order.truncate(count);
         order.sort_unstable();
         Self {

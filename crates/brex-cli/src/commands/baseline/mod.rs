@@ -49,6 +49,10 @@ pub(crate) struct Arguments {
     /// ensemble only: how many networks
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u16).range(2..=1000))]
     networks: u16,
+    /// ensemble only: train none, and take published T-REX networks (safetensors: conv1 to conv4, fc1,
+    /// fc2), one or several
+    #[arg(long, value_name = "FILE.safetensors", conflicts_with_all = ["networks", "updates", "published"])]
+    import: Vec<PathBuf>,
     /// dropout only: masks for every rollout
     #[arg(long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u16).range(1..=10_000))]
     masks: u16,
@@ -66,6 +70,16 @@ pub(crate) struct Arguments {
     force: bool,
     #[command(flatten)]
     on: DeviceArgument,
+}
+
+impl Arguments {
+    /// How many networks are trained.
+    fn network_count(&self) -> u64 {
+        match self.method {
+            Method::Ensemble => u64::from(self.networks),
+            Method::Dropout => 1,
+        }
+    }
 }
 
 /// The methods.
@@ -126,43 +140,44 @@ pub(crate) fn execute(arguments: &Arguments, common: &Common) -> Result<Found> {
         let problem = format!("has no policy {ORIGIN}, which an ensemble is measured from");
         return Err(BadInput::new(format!("{shown}: {problem}")).into());
     }
+    if arguments.method == Method::Dropout && !arguments.import.is_empty() {
+        return Err(BadInput::new("--import is for an ensemble only".to_owned()).into());
+    }
     let device = open(arguments.on.device)?;
-    let lessons = Lessons::read(&files, common.quiet)?;
-    let config = config(arguments, lessons.spec());
+    let recorded = RecordedEpisodes::read(&files.episodes)?;
+    let spec = recorded.spec()?;
+    let config = config(arguments, &spec);
     config
         .check()
         .map_err(|e| BadInput::new(format!("--{}: {e}", e.field)))?;
+    let imported = networks::imported(&arguments.import, &spec)?;
     let folder = folder(arguments);
     if !folder.exists() || arguments.force {
         let parent = folder.parent().unwrap_or(&folder);
         fs::create_dir_all(parent).with_context(|| format!("{}", parent.display()))?;
         AtomicDir::create(&folder, arguments.force)?.commit()?;
     }
-    let count = match arguments.method {
-        Method::Ensemble => u64::from(arguments.networks),
-        Method::Dropout => 1,
+    let encoders = if imported.is_empty() {
+        let lessons = Lessons::read(&recorded, &files, common.quiet)?;
+        let mut encoders = Vec::new();
+        for index in 0..arguments.network_count() {
+            let path = folder.join(networks::name(index));
+            // Seeds far from each other, the same ones for the same run.
+            let seed = common.seed.wrapping_add(index.wrapping_mul(0x9e37_79b9));
+            encoders.push(lessons.network(&path, &config, seed, &device, common.quiet)?);
+        }
+        encoders
+    } else {
+        networks::keep(&imported, &folder)?;
+        imported
     };
-    let mut encoders = Vec::new();
-    for index in 0..count {
-        let path = folder.join(format!("network-{index}.safetensors"));
-        // Seeds far from each other, the same ones for the same run.
-        let seed = common.seed.wrapping_add(index.wrapping_mul(0x9e37_79b9));
-        encoders.push(lessons.network(&path, &config, seed, &device, common.quiet)?);
-    }
     let judge = Judge::new(&encoders, &device)?;
     let mut sums = Vec::new();
     for policy in &features.policies {
         let rollouts = RecordedEpisodes::read(&rollouts_of(&files, &policy.name))?;
-        let (encoders, name) = (
-            judge.encoders.iter().collect::<Vec<&Phi>>(),
-            lessons.spec().name,
-        );
-        sums.push(feature_sums(
-            &encoders,
-            name,
-            &rollouts.episodes,
-            common.quiet,
-        )?);
+        let encoders: Vec<&Phi> = judge.encoders.iter().collect();
+        let episodes = &rollouts.episodes;
+        sums.push(feature_sums(&encoders, spec.name, episodes, common.quiet)?);
     }
     let samples = judge.samples(arguments, common.seed, &features, &sums);
     let samples_folder = folder.join("samples");

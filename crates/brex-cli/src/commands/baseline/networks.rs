@@ -16,7 +16,42 @@ use brex_learn::{
 };
 use brex_store::write_atomic;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+
+/// The file of a network.
+pub(super) fn name(index: u64) -> String {
+    format!("network-{index}.safetensors")
+}
+
+/// Published T-REX networks, for what is seen in an environment.
+pub(super) fn imported(paths: &[PathBuf], spec: &Spec) -> Result<Vec<EncoderFile>, BadInput> {
+    let read = |path: &PathBuf| {
+        let bad = |problem: String| BadInput::new(format!("{}: {problem}", path.display()));
+        let bytes = fs::read(path).map_err(|error| bad(format!("cannot read: {error}")))?;
+        EncoderFile::from_trex(&bytes, spec).map_err(|error| bad(error.to_string()))
+    };
+    paths.iter().map(read).collect()
+}
+
+/// Leaves networks where trained ones would be; those of an earlier call must be the same.
+pub(super) fn keep(networks: &[EncoderFile], folder: &Path) -> Result<()> {
+    let files = (0..).zip(networks);
+    let files = files.map(|(index, network)| (folder.join(name(index)), network));
+    let after = folder.join(name(networks.len() as u64));
+    let mut differs = after.exists();
+    for (path, network) in files {
+        let bytes = network.to_bytes()?;
+        match fs::read(&path) {
+            Ok(there) => differs |= there != bytes,
+            Err(_) => write_atomic(&path, false, |writer| writer.write_all(&bytes))?,
+        }
+    }
+    if differs {
+        let problem = "holds other networks; begin anew with --force";
+        return Err(BadInput::new(format!("{}: {problem}", folder.display())).into());
+    }
+    Ok(())
+}
 
 /// What the networks learn from.
 pub(super) struct Lessons {
@@ -26,18 +61,13 @@ pub(super) struct Lessons {
 }
 
 impl Lessons {
-    pub(super) fn read(files: &RunFiles, quiet: bool) -> Result<Self> {
-        let recorded = RecordedEpisodes::read(&files.episodes)?;
+    pub(super) fn read(recorded: &RecordedEpisodes, files: &RunFiles, quiet: bool) -> Result<Self> {
         let preferences = recorded.preferences(&files.preferences)?.preferences;
         Ok(Self {
             spec: recorded.spec()?,
             seen: recorded.seen(quiet)?,
             preferences,
         })
-    }
-
-    pub(super) fn spec(&self) -> &Spec {
-        &self.spec
     }
 
     /// The network with a seed, from its file if it was trained with these settings before.

@@ -1,13 +1,14 @@
 //! `brex demos`: ranked demonstrations, made as the paper made them.
 //!
-//! An agent is trained on the true score. Checkpoints of its first part show one episode each, from
-//! clumsy to fair ([`skill`] says which); all strict comparisons of their scores are the
+//! An agent is trained on the true score. Checkpoints of its first part show episodes, from clumsy to
+//! fair ([`skill`] and [`spread`] say which); all strict comparisons of their scores are the
 //! preferences. Four more checkpoints are the policies A, B, C and D that rewards and bounds are
 //! judged by; the best demonstration lies well below the last of them.
 
 mod add;
 mod files;
 mod skill;
+mod spread;
 
 pub(crate) use add::{Rank, add};
 
@@ -28,11 +29,12 @@ use brex_learn::{Agent, Device, PolicyFile, PpoConfig, Trainer, play_episodes};
 use brex_store::AtomicDir;
 use files::{Demonstration, Judge, Results};
 use serde_json::json;
-use skill::{Checkpoint, Choice, Chosen, PAPER_UPDATES};
+use skill::{Checkpoint, Choice, PAPER_UPDATES};
+use spread::spread;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// Of so many episodes of a checkpoint one may be a demonstration: the others are far from what it can do.
+/// So many episodes are played for each demonstration that is chosen of them.
 const TAKES_FOR_ONE: usize = 3;
 
 const JUDGES: [&str; 4] = ["A", "B", "C", "D"];
@@ -68,8 +70,8 @@ pub(crate) struct Arguments {
     /// How many demonstrations [default: 100; Atari: 12, as published]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(2..=999))]
     count: Option<u16>,
-    /// Episodes that a checkpoint plays to show its skill; the one whose score is nearest to that is its
-    /// demonstration, which is then no matter of luck [default: 15; Atari: 1, as published]
+    /// Episodes that a checkpoint plays to show its skill [default: 30]; for Atari, of how many its
+    /// demonstration is the one nearest to their average [default: 1, as published]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     takes: Option<u16>,
     /// Episodes that each of the policies A to D is judged by
@@ -174,8 +176,8 @@ fn run_add(arguments: &Arguments, episode: &Path, common: &Common) -> Result<Out
     Ok(Outcome::Done)
 }
 
-/// The settings: half the usual steps for pocket games, because the demonstrations show half of what an
-/// agent can learn; for Atari as many as the paper's agents had.
+/// The settings: half the usual steps for pocket games, because the demonstrations show a third of what
+/// an agent learns in them; for Atari as many as the paper's agents had.
 fn config(arguments: &Arguments, spec: &Spec) -> Result<PpoConfig, BadInput> {
     let mut settings = arguments.settings.clone();
     if settings.steps.is_none() {
@@ -258,7 +260,7 @@ fn record(
 ) -> Result<Results> {
     let env = make(&arguments.environment)?;
     let checkpoints = found(training)?;
-    let usual = if env.spec().is_atari() { 1 } else { 15 };
+    let usual = if env.spec().is_atari() { 1 } else { 30 };
     let takes = usize::from(arguments.takes.unwrap_or(usual));
     let progress = Progress::start("demonstrations", common.quiet);
     let mut played: BTreeMap<(usize, usize), Vec<Episode>> = BTreeMap::new();
@@ -277,26 +279,42 @@ fn record(
     };
     let skill = |index: usize| plays(index, 0).map(|episodes| average(&episodes));
     let count = arguments.count(env.spec());
-    let (showing, judging) = choice(env.spec()).choose(count.into(), &checkpoints, skill)?;
-    let mut demonstrations = Vec::new();
-    for (index, &(checkpoint, skill)) in showing.iter().enumerate() {
-        let same = |chosen: &&Chosen| chosen.0 == checkpoint;
-        let before = showing[..index].iter().filter(same).count();
-        let each = (takes / TAKES_FOR_ONE).max(1);
-        let episodes = plays(checkpoint, before / each)?;
-        let skill = skill.unwrap_or_else(|| average(&episodes));
-        let Some(episode) = typical(episodes, skill, before % each) else {
-            bail!("no episode was played");
-        };
-        demonstrations.push(Demonstration {
-            id: id(index + 1, count),
-            update: checkpoints[checkpoint].0,
-            episode,
-        });
+    let chosen = choice(env.spec()).choose(count.into(), &checkpoints, skill)?;
+    let mut shown = Vec::new();
+    if let Some(most) = chosen.most {
+        let players = chosen.demonstrators.len();
+        let rounds = (TAKES_FOR_ONE * usize::from(count)).div_ceil(players * takes);
+        let mut pool = Vec::new();
+        for &checkpoint in &chosen.demonstrators {
+            for round in 0..rounds {
+                let episodes = plays(checkpoint, round)?;
+                pool.extend(episodes.into_iter().map(|episode| (checkpoint, episode)));
+            }
+        }
+        let scored: Vec<(usize, f64)> = pool.iter().map(|(at, e)| (*at, e.score)).collect();
+        let places = spread(&scored, count.into(), most);
+        shown.extend(places.into_iter().map(|place| pool[place].clone()));
+    } else {
+        for (index, &checkpoint) in chosen.demonstrators.iter().enumerate() {
+            let same = |before: &&usize| **before == checkpoint;
+            let round = chosen.demonstrators[..index].iter().filter(same).count();
+            let episode = typical(plays(checkpoint, round)?);
+            shown.extend(episode.map(|episode| (checkpoint, episode)));
+        }
     }
+    if shown.is_empty() {
+        bail!("no episode was played");
+    }
+    let shown = shown.into_iter().enumerate();
+    let demonstrations = shown.map(|(index, (checkpoint, episode))| Demonstration {
+        id: id(index + 1, count),
+        update: checkpoints[checkpoint].0,
+        episode,
+    });
+    let demonstrations = demonstrations.collect();
     progress.finish();
     let mut judges = Vec::new();
-    for (name, (checkpoint, _)) in JUDGES.into_iter().zip(judging) {
+    for (name, checkpoint) in JUDGES.into_iter().zip(chosen.judges) {
         let (update, path) = &checkpoints[checkpoint];
         let agent = read_agent(path, env.as_ref(), device)?;
         let episodes = usize::from(arguments.episodes);
@@ -322,12 +340,12 @@ fn average(episodes: &[Episode]) -> f64 {
     episodes.iter().map(|e| e.score).sum::<f64>() / episodes.len() as f64
 }
 
-/// The episode whose score is nearest to what the player can do, when so many were taken before; of
-/// equally near ones the first.
-fn typical(mut episodes: Vec<Episode>, skill: f64, before: usize) -> Option<Episode> {
-    let distance = |episode: &Episode| (episode.score - skill).abs();
+/// The episode whose score is nearest to their average; of equally near ones the first.
+fn typical(mut episodes: Vec<Episode>) -> Option<Episode> {
+    let average = average(&episodes);
+    let distance = |episode: &Episode| (episode.score - average).abs();
     episodes.sort_by(|a, b| distance(a).total_cmp(&distance(b)));
-    episodes.into_iter().nth(before)
+    episodes.into_iter().next()
 }
 
 fn play(arguments: &Arguments, agent: &Agent, episodes: usize, seed: u64) -> Result<Vec<Episode>> {
@@ -358,8 +376,7 @@ mod tests {
             checksum: 0,
             frames: None,
         };
-        let chosen =
-            |scores: &[f64]| typical(scores.iter().copied().map(scored).collect(), 35.0, 0);
+        let chosen = |scores: &[f64]| typical(scores.iter().copied().map(scored).collect());
         let score = |scores: &[f64]| chosen(scores).map(|episode| episode.score);
         assert_eq!(score(&[3.0, 90.0, 40.0, 1.0]), Some(40.0));
         assert_eq!(score(&[7.0]), Some(7.0));

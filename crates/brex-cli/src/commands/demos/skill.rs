@@ -1,9 +1,11 @@
 //! Which checkpoints of a training show what they can do, and which judge.
 //!
 //! The paper takes checkpoints at fixed updates: its agents improve slowly and evenly. Agents of pocket
-//! games improve suddenly, each game and seed at another time, and fixed updates would give a dozen
+//! games improve suddenly, each game and seed at another time, and fixed updates would give
 //! demonstrations that are all clumsy or all good. Theirs are taken by skill, the average score of
-//! what a checkpoint plays: in even steps from the first checkpoint to half of what the agent reaches, so that the best of them is far from what can be learned, as the paper's is.
+//! what a checkpoint plays: all up to a third of what the agent reaches demonstrate, so that the best
+//! demonstration is far from what can be learned, as the paper's is. Which of their episodes are
+//! demonstrations is said by [`spread`](super::spread).
 
 use anyhow::Result;
 use std::collections::{BTreeMap, BTreeSet};
@@ -15,7 +17,7 @@ const PAPER_JUDGES: [u64; 4] = [25, 325, 800, 1450];
 pub(super) const PAPER_UPDATES: u64 = 1450;
 
 /// The skill of the best demonstration, as a share of the way from the first checkpoint to the best.
-const BEST_DEMONSTRATION: f64 = 0.5;
+const BEST_DEMONSTRATION: f64 = 0.35;
 /// The same for policies A to D: two among the demonstrations, two beyond them.
 const JUDGED_SKILLS: [f64; 4] = [0.1, 0.4, 0.7, 1.0];
 /// Checkpoints to choose from; close together at the beginning, where agents learn most.
@@ -33,8 +35,16 @@ pub(super) enum Choice {
 /// A checkpoint: its update and its file.
 pub(super) type Checkpoint = (u64, PathBuf);
 
-/// The place of a checkpoint in a list, and its skill if it is known.
-pub(super) type Chosen = (usize, Option<f64>);
+/// Checkpoints by their places in a list.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Chosen {
+    /// Those that demonstrate.
+    pub(super) demonstrators: Vec<usize>,
+    /// What a demonstration may score at most; if there is none, each demonstrator shows one episode.
+    pub(super) most: Option<f64>,
+    /// The policies A to D.
+    pub(super) judges: Vec<usize>,
+}
 
 impl Choice {
     /// The updates to keep checkpoints of.
@@ -50,29 +60,34 @@ impl Choice {
         }
     }
 
-    /// So many checkpoints that demonstrate and the four that judge, by their places in a list that is
-    /// not empty, with their skills if these were asked for.
+    /// The checkpoints that demonstrate, so many of them if they are published ones, and the four that
+    /// judge, from a list that is not empty.
     pub(super) fn choose(
         self,
         count: usize,
         checkpoints: &[Checkpoint],
         skill: impl FnMut(usize) -> Result<f64>,
-    ) -> Result<(Vec<Chosen>, Vec<Chosen>)> {
+    ) -> Result<Chosen> {
         match self {
             Self::Published => {
-                let near = |paper: u64| (nearest(checkpoints, paper), None);
-                let demonstrations = published(count).map(near).collect();
-                Ok((demonstrations, PAPER_JUDGES.map(near).to_vec()))
+                let near = |paper: u64| nearest(checkpoints, paper);
+                Ok(Chosen {
+                    demonstrators: published(count).map(near).collect(),
+                    most: None,
+                    judges: PAPER_JUDGES.map(near).to_vec(),
+                })
             }
             Self::BySkill => {
                 let last = checkpoints.len() - 1;
                 let mut measured = Measured::of(last, skill)?;
-                let step = BEST_DEMONSTRATION / (count.max(2) - 1) as f64;
-                let shares: Vec<f64> = (0..count).map(|at| step * at as f64).collect();
-                let demonstrations = measured.choose(&shares)?;
                 let mut judges = measured.choose(&JUDGED_SKILLS)?;
-                judges[JUDGED_SKILLS.len() - 1].0 = last;
-                Ok((demonstrations, judges))
+                judges[JUDGED_SKILLS.len() - 1] = last;
+                let (demonstrators, most) = measured.up_to(BEST_DEMONSTRATION)?;
+                Ok(Chosen {
+                    demonstrators,
+                    most: Some(most),
+                    judges,
+                })
             }
         }
     }
@@ -101,44 +116,61 @@ impl<F: FnMut(usize) -> Result<f64>> Measured<F> {
         Ok(found)
     }
 
-    /// Checkpoints with these shares of the skill between the first and the last, each another one
-    /// where there are enough of that skill. Skill rises with training, by and large: each is looked
-    /// for by halves.
-    fn choose(&mut self, shares: &[f64]) -> Result<Vec<Chosen>> {
+    /// Looks for the first checkpoint with a share of the skill between the first and the last, by
+    /// halves: skill rises with training, by and large.
+    fn look_for(&mut self, share: f64) -> Result<()> {
         let (low, high) = (self.at(0)?, self.at(self.last)?);
-        let wanted = |share: &f64, (low, high): (f64, f64)| low + share * (high - low);
-        for share in shares {
-            let (mut below, mut reached) = (0, self.last);
-            while below + 1 < reached {
-                let middle = usize::midpoint(below, reached);
-                if self.at(middle)? < wanted(share, (low, high)) {
-                    below = middle;
-                } else {
-                    reached = middle;
-                }
+        let (mut below, mut reached) = (0, self.last);
+        while below + 1 < reached {
+            let middle = usize::midpoint(below, reached);
+            if self.at(middle)? < low + share * (high - low) {
+                below = middle;
+            } else {
+                reached = middle;
             }
         }
+        Ok(())
+    }
+
+    /// Skills of all that were asked, which never fall, and the score of a share of the way from the
+    /// first to the last.
+    fn scale(&self, share: f64) -> (BTreeMap<usize, f64>, f64) {
         let skills = rising(&self.known);
-        let ends = (skills[&0], skills[&self.last]);
-        let widest = shares.windows(2).map(|two| two[1] - two[0]);
-        let step = widest.fold(0.0, f64::max) * (ends.1 - ends.0);
-        let mut free = skills.clone();
+        let (low, high) = (skills[&0], skills[&self.last]);
+        (skills, low + share * (high - low))
+    }
+
+    /// Checkpoints with these shares of the skill between the first and the last, each another one if
+    /// there are as many.
+    fn choose(&mut self, shares: &[f64]) -> Result<Vec<usize>> {
+        for share in shares {
+            self.look_for(*share)?;
+        }
+        let mut free = self.scale(0.0).0;
         let mut chosen = Vec::new();
         for share in shares {
-            let distance = |skill: &f64| (skill - wanted(share, ends)).abs();
-            let near = |among: &BTreeMap<usize, f64>| {
-                let all = among.iter().map(|(index, skill)| (*index, distance(skill)));
-                all.min_by(|a, b| a.1.total_cmp(&b.1))
-            };
-            let another = near(&free).filter(|(_, far)| *far <= step);
-            let nearest = another.or_else(|| near(&skills));
-            let index = nearest.map_or(0, |(index, _)| index);
+            let (skills, wanted) = self.scale(*share);
+            let among = if free.is_empty() { &skills } else { &free };
+            let distance = |skill: &f64| (skill - wanted).abs();
+            let near = among
+                .iter()
+                .min_by(|a, b| distance(a.1).total_cmp(&distance(b.1)));
+            let index = near.map_or(0, |(index, _)| *index);
             free.remove(&index);
             chosen.push(index);
         }
         chosen.sort_unstable();
-        let with_skill = |index: usize| (index, skills.get(&index).copied());
-        Ok(chosen.into_iter().map(with_skill).collect())
+        Ok(chosen)
+    }
+
+    /// All checkpoints up to the last one that has no more than a share of the skill, and the score of
+    /// that share.
+    fn up_to(&mut self, share: f64) -> Result<(Vec<usize>, f64)> {
+        self.look_for(share)?;
+        let (skills, most) = self.scale(share);
+        let within = skills.iter().filter(|(_, skill)| **skill <= most);
+        let last = within.map(|(index, _)| *index).max().unwrap_or(0);
+        Ok(((0..=last).collect(), most))
     }
 }
 
@@ -198,11 +230,11 @@ mod tests {
         let kept = Choice::Published.candidates(12, 145);
         assert_eq!(kept.len(), 16);
         let kept = checkpoints(kept);
-        let (demonstrations, judges) = Choice::Published.choose(12, &kept, |_| Ok(0.0)).unwrap();
-        let updates =
-            |chosen: &[Chosen]| chosen.iter().map(|at| kept[at.0].0).collect::<Vec<u64>>();
-        assert_eq!(updates(&demonstrations)[..3], [5, 10, 15]);
-        assert_eq!(updates(&judges), [3, 33, 80, 145]);
+        let chosen = Choice::Published.choose(12, &kept, |_| Ok(0.0)).unwrap();
+        let updates = |places: &[usize]| places.iter().map(|at| kept[*at].0).collect::<Vec<u64>>();
+        assert_eq!(updates(&chosen.demonstrators)[..3], [5, 10, 15]);
+        assert_eq!(updates(&chosen.judges), [3, 33, 80, 145]);
+        assert_eq!(chosen.most, None);
     }
 
     #[test]
@@ -210,29 +242,6 @@ mod tests {
         let twelve: Vec<u64> = (1..=12).map(|n| 50 * n).collect();
         assert!(published(12).eq(twelve));
         assert!(published(3).eq([50, 325, 600]));
-    }
-
-    /// More than there are checkpoints of that skill: each is taken about as often.
-    #[test]
-    fn many_demonstrations_rise_as_evenly_as_few() {
-        let kept = checkpoints(1..=64);
-        let (demonstrations, _) = Choice::BySkill
-            .choose(100, &kept, |at| Ok(at as f64))
-            .unwrap();
-        assert_eq!(demonstrations.len(), 100);
-        let mut often: BTreeMap<usize, usize> = BTreeMap::new();
-        for (index, _) in &demonstrations {
-            *often.entry(*index).or_default() += 1;
-        }
-        let (first, last) = (often.first_key_value(), often.last_key_value());
-        assert_eq!(
-            (first.map(|f| f.0), last.map(|l| l.0)),
-            (Some(&0), Some(&31))
-        );
-        assert!(
-            often.len() >= 30 && often.values().all(|n| (1..=6).contains(n)),
-            "{often:?}"
-        );
     }
 
     #[test]
@@ -247,7 +256,7 @@ mod tests {
 
     /// An agent that learns nothing for long, and then all at once; and how few are asked.
     #[test]
-    fn demonstrations_rise_in_even_steps_whenever_the_agent_learns() {
+    fn the_first_third_of_the_skill_demonstrates_whenever_the_agent_learns() {
         for sudden in [20.0, 250.0] {
             let at = |update: u64| (update as f64 - sudden) / 30.0;
             let score = |update: u64| 10.0 + 100.0 / (1.0 + (-at(update)).exp());
@@ -257,35 +266,40 @@ mod tests {
                 asked += 1;
                 Ok(score(kept[index].0))
             };
-            let (demonstrations, judges) = Choice::BySkill.choose(12, &kept, skill).unwrap();
+            let chosen = Choice::BySkill.choose(12, &kept, skill).unwrap();
             let (low, high) = (score(1), score(489));
-            for (at, (index, _)) in demonstrations.iter().enumerate() {
-                let wanted = low + (high - low) * 0.5 / 11.0 * at as f64;
-                let reached = score(kept[*index].0);
-                assert!(
-                    (reached - wanted).abs() < 12.0,
-                    "{at}: {reached} for {wanted}"
-                );
-            }
-            let different: BTreeSet<usize> = demonstrations.iter().map(|at| at.0).collect();
-            assert!(different.len() >= 10, "{different:?}");
-            let judged: Vec<f64> = judges.iter().map(|at| score(kept[at.0].0)).collect();
-            assert!(judged.is_sorted() && judged[2] > low + (high - low) * 0.5);
+            let most = low + (high - low) * 0.35;
+            assert!((chosen.most.unwrap() - most).abs() < 1e-9);
+            let last = *chosen.demonstrators.last().unwrap();
+            assert!(chosen.demonstrators.iter().copied().eq(0..=last));
+            let (there, next) = (score(kept[last].0), score(kept[last + 1].0));
+            assert!(there <= most && next > most, "{there} {next} {most}");
+            let judged: Vec<f64> = chosen.judges.iter().map(|at| score(kept[*at].0)).collect();
+            assert!(judged.is_sorted() && judged[2] > most, "{judged:?}");
             assert!(asked < 30, "{asked} of {} played", kept.len());
         }
     }
 
     /// An agent that goes from nothing to all between two checkpoints, and forgets once on the way.
     #[test]
-    fn no_checkpoint_of_quite_another_skill_is_taken() {
+    fn no_checkpoint_of_quite_another_skill_demonstrates() {
         let skills = [1.0, 2.0, 10.0, 1.0, 12.0, 45.0, 46.0, 90.0, 95.0, 100.0];
         let kept = checkpoints(1..=10);
-        let (demonstrations, _) = Choice::BySkill
-            .choose(12, &kept, |at| Ok(skills[at]))
-            .unwrap();
-        let shown: Vec<f64> = demonstrations.iter().map(|at| skills[at.0]).collect();
-        assert!(shown.is_sorted(), "{shown:?}");
-        assert!(shown[11] < 50.0, "{shown:?}");
+        let chosen = Choice::BySkill.choose(12, &kept, |at| Ok(skills[at]));
+        assert_eq!(chosen.unwrap().demonstrators, [0, 1, 2, 3, 4]);
+    }
+
+    /// Even an agent that learned nothing leaves something to look at.
+    #[test]
+    fn an_agent_that_does_not_learn_demonstrates_and_judges_all_the_same() {
+        let kept = checkpoints([1, 2, 3, 4]);
+        let chosen = Choice::BySkill.choose(12, &kept, |_| Ok(3.0)).unwrap();
+        assert_eq!((chosen.judges.len(), chosen.most), (4, Some(3.0)));
+        assert!(!chosen.demonstrators.is_empty());
+        let falling = |at: usize| Ok(-(at as f64));
+        let chosen = Choice::BySkill.choose(12, &kept, falling).unwrap();
+        assert_eq!(chosen.judges.last(), Some(&3));
+        assert!(!chosen.demonstrators.is_empty());
     }
 
     #[test]
@@ -295,15 +309,5 @@ mod tests {
         let expected = [1.0, 4.0, 4.0, 4.0, 5.5, 5.5, 12.0];
         let apart = skills.iter().zip(expected).map(|(a, b)| (a - b).abs());
         assert!(apart.fold(0.0, f64::max) < 1e-12, "{skills:?}");
-    }
-
-    #[test]
-    fn too_few_checkpoints_are_taken_twice() {
-        let kept = checkpoints([1, 2, 3, 4]);
-        let (demonstrations, judges) = Choice::BySkill
-            .choose(12, &kept, |at| Ok(at as f64))
-            .unwrap();
-        assert_eq!((demonstrations.len(), judges.len()), (12, 4));
-        assert_eq!(judges[3].0, 3);
     }
 }

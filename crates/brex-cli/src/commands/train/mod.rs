@@ -5,6 +5,7 @@ mod folder;
 mod gail;
 mod reward;
 mod settings;
+mod start;
 
 pub(crate) use folder::{Ended, Notes, TrainingFolder, policy_path, read_curve};
 pub(crate) use settings::{Settings, run_file};
@@ -12,12 +13,12 @@ pub(crate) use settings::{Settings, run_file};
 use self::folder::{BETWEEN_SAVES, POLICIES};
 use self::gail::{Experts, GailSettings, Imitation};
 use self::reward::RewardSource;
+use self::start::Start;
 use crate::args::Common;
 use crate::atari::prepare;
 use crate::device::{DeviceArgument, open};
 use crate::exit::{BadInput, Outcome};
 use crate::numbers;
-use crate::player::read_policy;
 use crate::progress::Progress;
 use crate::run_files::RunFiles;
 use crate::table::Table;
@@ -49,10 +50,11 @@ pub(crate) struct Arguments {
     /// .episode files with :gail is imitated (GAIL) [default: truth]
     #[arg(long, value_name = "truth|DIR:WHICH")]
     reward: Option<RewardSource>,
-    /// Begin as this policy of the same environment, not as one that has learned nothing; with
-    /// --resume, what was learned since counts
-    #[arg(long, value_name = "FILE.safetensors")]
-    start: Option<PathBuf>,
+    /// Begin as nobody, as a clone of the best fifth of the demonstrations whose ranking the reward was
+    /// learned from, or as a policy of the same environment; with --resume, what was learned since
+    /// counts [default: clone for rewards of a run in pocket games, else nothing]
+    #[arg(long, value_name = "nothing|clone|FILE")]
+    start: Option<Start>,
     /// The training's directory
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
@@ -91,10 +93,6 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Outcome> {
     drop(env);
     prepare(name, common.quiet)?;
     let device = open(arguments.on.device)?;
-    let start = match &arguments.start {
-        Some(path) => Some(read_policy(path, &spec)?),
-        None => None,
-    };
     let begun = match arguments.resume {
         true => Some(check_resumed(arguments, common)?),
         false => None,
@@ -116,7 +114,13 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Outcome> {
         }
         TrainingFolder::resume(&arguments.out, || make(name), reward.function, &device)?
     } else {
+        let usual = Start::usual(&source, &spec);
+        let start = arguments.start.as_ref().unwrap_or(&usual);
+        let start = start.policy(&source, &spec, seed, &device, common.quiet)?;
         let mut settings = arguments.settings.clone();
+        if start.is_some() {
+            settings.for_players(&spec);
+        }
         match &source {
             RewardSource::Truth => {}
             RewardSource::Learned(..) => settings.for_learned_rewards(&spec),

@@ -10,6 +10,11 @@ use toml::{Table, Value};
 /// What an end costs those who learn from a learned reward in pocket games.
 const LEARNED_END_COST: f64 = 0.2;
 
+/// The learning rate of agents of pocket games that can play when they begin.
+const PLAYERS_LEARNING_RATE: f64 = 5e-4;
+/// Updates in which such agents only learn what states are worth.
+const PLAYERS_VALUES_FIRST: u64 = 20;
+
 /// Settings that were given; the rest is the environment's default.
 #[derive(Debug, Clone, Default, clap::Args)]
 #[command(next_help_heading = "Learning (defaults depend on the environment)")]
@@ -120,6 +125,15 @@ impl Settings {
             self.life_loss_ends.get_or_insert(false);
             self.episode_ends.get_or_insert(false);
         }
+    }
+
+    /// For agents that can play when they begin: they would unlearn it by great steps, and by advantages
+    /// over values that mean nothing yet.
+    pub(crate) fn for_players(&mut self, spec: &Spec) {
+        if !spec.is_atari() {
+            self.learning_rate.get_or_insert(PLAYERS_LEARNING_RATE);
+        }
+        self.values_first.get_or_insert(PLAYERS_VALUES_FIRST);
     }
 
     /// The size of rewards that are not the game's says something: Atari's default would keep only

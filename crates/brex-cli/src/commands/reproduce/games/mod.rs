@@ -27,7 +27,7 @@ use serde::{Deserialize, Serialize};
 use std::ops::Range;
 use std::path::PathBuf;
 use tables::PaperTable;
-use unit::Unit;
+use unit::{LEARNERS, Unit};
 
 const GAMES: &str =
     "pocket:breakout,pocket:space-invaders,pocket:seaquest,pocket:beam-rider,pocket:enduro";
@@ -50,6 +50,9 @@ pub(crate) struct Arguments {
     /// Which tables; all of them unless told otherwise
     #[arg(long, value_name = "TABLE,...", value_delimiter = ',', value_enum)]
     tables: Vec<PaperTable>,
+    /// Which agents learn of those that the tables show; all of them unless told otherwise
+    #[arg(long, value_name = "AGENT,...", value_delimiter = ',', value_parser = learner)]
+    agents: Vec<String>,
     /// How many seeds, from --seed on; 1 with --quick
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1000))]
     seeds: Option<u16>,
@@ -90,6 +93,13 @@ pub(crate) struct Arguments {
     force: bool,
 }
 
+fn learner(text: &str) -> Result<String, String> {
+    if LEARNERS.contains(&text) {
+        return Ok(text.to_owned());
+    }
+    Err(format!("expected some of {}", LEARNERS.join(", ")))
+}
+
 impl Arguments {
     fn scale(&self, usual: &Scale) -> Scale {
         Scale {
@@ -113,6 +123,9 @@ pub(crate) struct Games {
     kind: String,
     games: Vec<String>,
     tables: Vec<PaperTable>,
+    /// The agents that learn, if not all do.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    agents: Vec<String>,
     first_seed: u64,
     seeds: u64,
     /// For each game.
@@ -152,12 +165,16 @@ impl Games {
         }
         tables.sort_unstable();
         tables.dedup();
+        let mut agents = arguments.agents.clone();
+        agents.sort_unstable();
+        agents.dedup();
         let usual = if arguments.quick { 1 } else { 3 };
         Ok(Self {
             format: FORMAT,
             kind: Self::KIND.to_owned(),
             games,
             tables,
+            agents,
             first_seed: common.seed,
             seeds: u64::from(arguments.seeds.unwrap_or(usual)),
             scales,
@@ -179,6 +196,7 @@ impl Games {
             game: &self.games[game],
             scale: &self.scales[game],
             tables: &self.tables,
+            agents: &self.agents,
             shows: seed == self.first_seed,
             common: Common {
                 seed,

@@ -48,8 +48,8 @@ impl Scale {
         updates: 2000,
         baseline_updates: 1000,
         networks: 5,
-        learner_steps: 1_000_000,
-        rounds: 3,
+        learner_steps: 800_000,
+        rounds: 2,
         rollouts: 100,
         prefix: 200,
     };

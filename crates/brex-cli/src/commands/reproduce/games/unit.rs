@@ -13,26 +13,24 @@ use crate::commands::baseline;
 use crate::commands::kept_steps::KeptSteps;
 use crate::commands::run_evaluation::RunEvaluation;
 use crate::commands::steps::{first_rollout, parsed, rank_by_score};
-use crate::commands::train::last_policy;
 use crate::numbers;
 use crate::run_files::{RunFiles, copy_folder, rollouts_of};
 use crate::terminal::json_text;
 use anyhow::{Context, Result, bail};
 use brex_envs::{Script, make};
 use brex_store::read_run_features;
-use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Rollouts that scores of agents are averaged over, as in the paper.
 const JUDGED_BY: usize = 30;
-/// Demonstrations for GAIL, as good as the best ranked one.
+/// Demonstrations for GAIL, about as good as the best ranked one.
 const EXPERTS: &str = "10";
 /// The paper's other methods that bound returns.
 const METHODS: [&str; 2] = ["ensemble", "dropout"];
 /// Agents by what they learn from.
-const LEARNERS: [&str; 7] = [
+pub(super) const LEARNERS: [&str; 7] = [
     "mean", "asked", "map", "trex", "gail", "ensemble", "dropout",
 ];
 /// Losses that pre-training does without, beside all of them.
@@ -43,6 +41,8 @@ pub(super) struct Unit<'a> {
     pub(super) game: &'a str,
     pub(super) scale: &'a Scale,
     pub(super) tables: &'a [PaperTable],
+    /// The agents that learn; all that the tables need if there are none.
+    pub(super) agents: &'a [String],
     /// Whether episodes to look at are kept.
     pub(super) shows: bool,
     pub(super) common: Common,
@@ -60,7 +60,8 @@ impl Unit<'_> {
     }
 
     fn wants(&self, reward: &str) -> bool {
-        self.tables.iter().any(|table| table.needs(reward))
+        let asked_for = self.agents.is_empty() || self.agents.iter().any(|name| name == reward);
+        asked_for && self.tables.iter().any(|table| table.needs(reward))
     }
 
     /// Does what is not done yet.
@@ -88,7 +89,9 @@ impl Unit<'_> {
                 let words = self.baseline_words(&run, method);
                 let words: Vec<&str> = words.iter().map(String::as_str).collect();
                 steps.step(&format!("networks-{method}"), &words, None)?;
-                self.learn(&mut steps, &run, method)?;
+                if self.wants(method) {
+                    self.learn(&mut steps, &run, method)?;
+                }
             }
         }
         for reward in ["mean", "map", "trex"] {
@@ -242,10 +245,18 @@ impl Unit<'_> {
             &format!("learn-{}-{reward}", stem(run)),
             &source,
             &out,
+            &[],
         )
     }
 
-    fn train(&self, steps: &mut KeptSteps, name: &str, source: &str, out: &Path) -> Result<()> {
+    fn train(
+        &self,
+        steps: &mut KeptSteps,
+        name: &str,
+        source: &str,
+        out: &Path,
+        more: &[&str],
+    ) -> Result<()> {
         let (count, shown) = (
             self.scale.learner_steps.to_string(),
             out.display().to_string(),
@@ -262,6 +273,7 @@ impl Unit<'_> {
             "--out",
             &shown,
         ];
+        let words = [&words, more].concat();
         steps.step(name, &words, Some(out))
     }
 
@@ -309,28 +321,16 @@ impl Unit<'_> {
         Ok(())
     }
 
-    /// GAIL, from ten episodes of the checkpoint that the best demonstration is of.
+    /// GAIL, from the ten best demonstrations: of as many as there are in pocket games they are as good as
+    /// the best; of the few of an Atari game, the usual number.
     fn imitate(&self, steps: &mut KeptSteps, run: &str) -> Result<()> {
-        if self.given.is_some() {
-            // Nobody who plays like the best demonstration is there: the best ones themselves.
-            return self.learn(steps, run, "gail");
-        }
-        let policy = best_checkpoint(&self.run)?.display().to_string();
-        let experts = format!("{run}/experts");
-        let words = [
-            "rollout",
-            self.game,
-            "--policy",
-            &policy,
-            "--episodes",
-            EXPERTS,
-            "--out",
-            &experts,
-        ];
-        steps.step("experts", &words, None)?;
         let out = self.run.join("learned").join("gail");
-        self.train(steps, "learn-gail", &format!("{experts}:gail"), &out)?;
-        self.joins(steps, "gail", || last_policy(&out))
+        let source = format!("{run}:gail");
+        let experts: &[&str] = match self.given {
+            None => &["--experts", EXPERTS],
+            Some(_) => &[],
+        };
+        self.train(steps, "learn-gail", &source, &out, experts)
     }
 
     /// Pre-trains without some of the losses, on the same demonstrations and rollouts.
@@ -363,7 +363,9 @@ impl Unit<'_> {
         steps.step(&format!("sample-{losses}"), &["sample", &run], None)?;
         let judged = steps.text(&format!("judged-{losses}"), || self.evaluate(&run))?;
         let judged: Judgement = serde_json::from_str(&judged).context(run.clone())?;
-        self.learn(steps, &run, "mean")?;
+        if self.wants("mean") {
+            self.learn(steps, &run, "mean")?;
+        }
         steps.step(&format!("features-learned-{losses}"), &judge, None)?;
         let features = read_run_features(&RunFiles::of(&directory).features)?;
         let mean = features
@@ -418,7 +420,8 @@ impl Unit<'_> {
 
     /// An episode of the agent that learned from the MAP reward and one of No-Op are ranked.
     fn ask(&self, steps: &mut KeptSteps, files: &RunFiles, run: &str) -> Result<()> {
-        for name in ["map", "No-Op"] {
+        let there = |name: &&str| rollouts_of(files, name).exists();
+        for name in ["map", "No-Op"].into_iter().filter(there) {
             let episode = first_rollout(files, name).display().to_string();
             let rank = match name {
                 "No-Op" => vec!["worse-than-all".to_owned()],
@@ -456,25 +459,6 @@ fn held_out(run: &Path) -> Result<Option<f64>> {
     };
     let mut known = lines.filter_map(|line| line.split(',').nth(column)?.parse().ok());
     Ok(known.next_back())
-}
-
-/// The policy that played the best demonstration.
-fn best_checkpoint(run: &Path) -> Result<PathBuf> {
-    let path = run.join("demonstrations.json");
-    let text = fs::read_to_string(&path).with_context(|| format!("{}", path.display()))?;
-    let table: Value =
-        serde_json::from_str(&text).with_context(|| format!("{}", path.display()))?;
-    let demonstrations = table["demonstrations"].as_array();
-    let best = demonstrations.into_iter().flatten().max_by(|a, b| {
-        let score = |of: &Value| of["score"].as_f64().unwrap_or(f64::NEG_INFINITY);
-        score(a).total_cmp(&score(b))
-    });
-    let update = best.and_then(|best| best["update"].as_u64());
-    let update = update.with_context(|| format!("{}: names no checkpoint", path.display()))?;
-    Ok(crate::commands::train::policy_path(
-        &run.join("training"),
-        update,
-    ))
 }
 
 /// Rank correlations as a table has them.
