@@ -1,7 +1,7 @@
 //! `brex demos`: ranked demonstrations, made as the paper made them.
 //!
 //! An agent is trained on the true score. Checkpoints of its first part show episodes, from clumsy to
-//! fair ([`skill`] and [`spread`] say which); all strict comparisons of their scores are the
+//! fair ([`skill`] and [`mod@spread`] say which); all strict comparisons of their scores are the
 //! preferences. Four more checkpoints are the policies A, B, C and D that rewards and bounds are
 //! judged by; the best demonstration lies well below the last of them.
 

@@ -5,7 +5,7 @@
 //! demonstrations that are all clumsy or all good. Theirs are taken by skill, the average score of
 //! what a checkpoint plays: all up to a third of what the agent reaches demonstrate, so that the best
 //! demonstration is far from what can be learned, as the paper's is. Which of their episodes are
-//! demonstrations is said by [`spread`](super::spread).
+//! demonstrations is said by [`spread`](mod@super::spread).
 
 use anyhow::Result;
 use std::collections::{BTreeMap, BTreeSet};
