@@ -365,6 +365,27 @@ fn ensembles_and_dropout_judge_the_same_rollouts() {
         (&judged[0]["mean"], &judged[0]["var"]),
         (&noop["mean"], &noop["var"])
     );
+    // Published networks are taken as they are, for an ensemble only, and before anything is written.
+    let there = files_below(&sandbox.path("run/baselines"));
+    for (words, part) in [
+        (
+            "ensemble run --import nowhere.safetensors",
+            "nowhere.safetensors: cannot read",
+        ),
+        (
+            "ensemble run --import run/encoder.safetensors",
+            "run/encoder.safetensors: ",
+        ),
+        ("dropout run --import x.safetensors", "for an ensemble only"),
+        (
+            "ensemble run --import x.safetensors --networks 3",
+            "--networks",
+        ),
+    ] {
+        let ran = sandbox.brex(&format!("baseline {words} --quiet")).expect(2);
+        assert!(ran.stderr.contains(part), "{words}: {}", ran.stderr);
+    }
+    assert!(files_below(&sandbox.path("run/baselines")) == there);
     std::fs::remove_file(sandbox.path("run/features.safetensors")).unwrap();
     let ran = sandbox.brex("baseline dropout run").expect(2);
     assert!(
