@@ -30,7 +30,7 @@ fn number(value: f64) -> String {
 
 /// What a reader should know first.
 pub(super) fn in_short(before: &RunEvaluation, after: &RunEvaluation) -> Vec<String> {
-    let mut lines = vec![order_of_skill(before)];
+    let mut lines = vec![order_of_skill(before, after)];
     if let (Some(then), Some(now)) = (standing(before, "No-Op"), standing(after, "No-Op")) {
         let lowest = before.run.policies.len();
         lines.push(format!(
@@ -79,23 +79,34 @@ pub(super) fn in_short(before: &RunEvaluation, after: &RunEvaluation) -> Vec<Str
     lines
 }
 
-/// Whether bounds order the policies A to D by skill.
-fn order_of_skill(judged: &RunEvaluation) -> String {
-    let standings: Vec<Standing> = ["A", "B", "C", "D"]
-        .iter()
-        .filter_map(|name| standing(judged, name))
-        .collect();
-    let rises =
-        |of: fn(&Standing) -> f64| standings.windows(2).all(|two| of(&two[0]) < of(&two[1]));
+/// The policies A to D.
+fn of_skill(judged: &RunEvaluation) -> Vec<Standing> {
+    let names = ["A", "B", "C", "D"].iter();
+    names.filter_map(|name| standing(judged, name)).collect()
+}
+
+fn rise(standings: &[Standing], of: fn(&Standing) -> f64) -> bool {
+    standings.windows(2).all(|two| of(&two[0]) < of(&two[1]))
+}
+
+/// Whether bounds order the policies A to D by skill, at last if not at first.
+fn order_of_skill(before: &RunEvaluation, after: &RunEvaluation) -> String {
+    let (standings, at_last) = (of_skill(before), of_skill(after));
     let scores: Vec<String> = standings.iter().map(|s| number(s.score)).collect();
     let bounds: Vec<String> = standings.iter().map(|s| number(s.bound)).collect();
     let (scores, bounds) = (scores.join(", "), bounds.join(", "));
-    match (rises(|s| s.score), rises(|s| s.bound)) {
+    let then: Vec<String> = at_last.iter().map(|s| number(s.bound)).collect();
+    let then = match rise(&at_last, |s| s.bound) {
+        true => format!("After asking they do: {}.", then.join(", ")),
+        false => format!("Nor do they after asking: {}.", then.join(", ")),
+    };
+    match (rise(&standings, |s| s.score), rise(&standings, |s| s.bound)) {
         (true, true) => format!(
             "The bounds of the policies A to D rise with their skill: {bounds}; true scores {scores}."
         ),
         (true, false) => format!(
-            "The bounds of the policies A to D do not rise with their skill: {bounds}; true scores {scores}."
+            "The bounds of the policies A to D do not rise with their skill: {bounds}; true scores {scores}. \
+             {then}"
         ),
         (false, _) => format!(
             "The policies A to D did not come out in the order of their skill (true scores {scores}); \
