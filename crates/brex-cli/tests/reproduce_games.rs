@@ -186,6 +186,7 @@ fn what_cannot_be_is_refused_before_any_work() {
         ("--games pocket:chess", "no environment is called"),
         ("--games pocket:enduro,pocket:enduro", "is there twice"),
         ("--tables 17", "invalid value"),
+        ("--agents mean,nobody", "expected some of mean, asked"),
         ("--seeds 0", "invalid value"),
     ] {
         let ran = sandbox

@@ -365,16 +365,16 @@ fn ensembles_and_dropout_judge_the_same_rollouts() {
         (&judged[0]["mean"], &judged[0]["var"]),
         (&noop["mean"], &noop["var"])
     );
-    // Published networks are taken as they are, for an ensemble only, and before anything is written.
+    // Networks that exist are taken as they are, for an ensemble only.
     let there = files_below(&sandbox.path("run/baselines"));
     for (words, part) in [
         (
             "ensemble run --import nowhere.safetensors",
-            "nowhere.safetensors: cannot read",
+            "nowhere.safetensors: there is no encoder",
         ),
         (
             "ensemble run --import run/encoder.safetensors",
-            "run/encoder.safetensors: ",
+            "holds other networks",
         ),
         ("dropout run --import x.safetensors", "for an ensemble only"),
         (
@@ -386,6 +386,21 @@ fn ensembles_and_dropout_judge_the_same_rollouts() {
         assert!(ran.stderr.contains(part), "{words}: {}", ran.stderr);
     }
     assert!(files_below(&sandbox.path("run/baselines")) == there);
+    // One network alone says what its ranking head says, measured from policy A.
+    let words = "baseline ensemble run --import run/encoder.safetensors --force --json --quiet";
+    let alone = sandbox.brex(words).expect(0).json();
+    let heads = sandbox.brex("evaluate run --json --quiet").expect(0).json();
+    let of = |judged: &serde_json::Value, name: &str, figure: &str| {
+        let mut policies = judged["policies"].as_array().unwrap().iter();
+        let found = policies.find(|p| p["policy"] == name).unwrap();
+        found[figure].as_f64().unwrap()
+    };
+    let expected = of(&heads, "D", "trex") - of(&heads, "A", "trex");
+    let found = of(&alone, "D", "mean");
+    assert!(
+        (found - expected).abs() < 1e-3 * expected.abs().max(1.0),
+        "{found} {expected}"
+    );
     std::fs::remove_file(sandbox.path("run/features.safetensors")).unwrap();
     let ran = sandbox.brex("baseline dropout run").expect(2);
     assert!(

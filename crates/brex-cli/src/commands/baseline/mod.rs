@@ -49,8 +49,8 @@ pub(crate) struct Arguments {
     /// ensemble only: how many networks
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u16).range(2..=1000))]
     networks: u16,
-    /// ensemble only: train none, and take published T-REX networks (safetensors: conv1 to conv4, fc1,
-    /// fc2), one or several
+    /// ensemble only: train none, and take networks that exist, one or several: published ones of T-REX
+    /// (safetensors: conv1 to conv4, fc1, fc2), or encoders as `brex pretrain` leaves them
     #[arg(long, value_name = "FILE.safetensors", conflicts_with_all = ["networks", "updates", "published"])]
     import: Vec<PathBuf>,
     /// dropout only: masks for every rollout

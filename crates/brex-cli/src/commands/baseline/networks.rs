@@ -1,6 +1,7 @@
 //! The networks of a baseline: trained one after the other, and kept, so that a stopped command goes
 //! on with the next one.
 
+use crate::commands::features::read_encoder;
 use crate::exit::BadInput;
 use crate::interrupt;
 use crate::numbers;
@@ -23,13 +24,9 @@ pub(super) fn name(index: u64) -> String {
     format!("network-{index}.safetensors")
 }
 
-/// Published T-REX networks, for what is seen in an environment.
+/// Networks that exist: published ones of T-REX, or encoders with their ranking heads.
 pub(super) fn imported(paths: &[PathBuf], spec: &Spec) -> Result<Vec<EncoderFile>, BadInput> {
-    let read = |path: &PathBuf| {
-        let bad = |problem: String| BadInput::new(format!("{}: {problem}", path.display()));
-        let bytes = fs::read(path).map_err(|error| bad(format!("cannot read: {error}")))?;
-        EncoderFile::from_trex(&bytes, spec).map_err(|error| bad(error.to_string()))
-    };
+    let read = |path: &PathBuf| read_encoder(path, spec).map(|(network, _)| network);
     paths.iter().map(read).collect()
 }
 
