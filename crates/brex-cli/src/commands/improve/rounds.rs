@@ -19,6 +19,35 @@ use std::path::{Path, PathBuf};
 /// Rollouts of the policies that returns have to converge for.
 const JUDGED_BY: &str = "5";
 
+/// How a round differs from what `brex pretrain` and `brex train` do by themselves.
+struct Manner {
+    pretraining: &'static [&'static str],
+    training: &'static [&'static str],
+}
+
+impl Manner {
+    /// As always.
+    const USUAL: Self = Self {
+        pretraining: &[],
+        training: &[],
+    };
+    /// Whether the time of the game says anything about how well it goes, whether an end costs anything and
+    /// how boldly to learn is another matter in every game, and nothing but episodes that somebody
+    /// ranks tells which it is. What pays in one game is exploited in the next: so agents take turns.
+    const OTHER: Self = Self {
+        pretraining: &["--abreast", "1"],
+        training: &["--end-cost", "0", "--learning-rate", "1e-3"],
+    };
+
+    fn of(round: u16, spec: &Spec) -> Self {
+        if spec.is_atari() || round.is_multiple_of(2) {
+            Self::USUAL
+        } else {
+            Self::OTHER
+        }
+    }
+}
+
 /// All rounds, and what was ranked in them.
 pub(super) struct Rounds<'a> {
     arguments: &'a Arguments,
@@ -65,14 +94,15 @@ impl<'a> Rounds<'a> {
         }
         for round in 1..=self.arguments.rounds {
             self.reseed(round);
-            self.learn_reward(round)?;
+            let manner = Manner::of(round, self.spec);
+            self.learn_reward(round, &manner)?;
             let name = format!("round-{round}");
-            let challenger = self.learn(&name, round)?;
+            let challenger = self.learn(&name, &manner)?;
             if self.rank(&name, &challenger)? {
                 champion = Some(challenger);
             }
         }
-        self.learn_reward(self.arguments.rounds + 1)?;
+        self.learn_reward(self.arguments.rounds + 1, &Manner::USUAL)?;
         champion.context("nobody played")
     }
 
@@ -82,9 +112,8 @@ impl<'a> Rounds<'a> {
         self.steps.reseed(seed);
     }
 
-    /// An agent learns from the reward as it is now. Whether ends should cost it anything is another
-    /// matter in every game: agents take turns.
-    fn learn(&mut self, name: &str, round: u16) -> Result<PathBuf> {
+    /// An agent learns from the reward as it is now.
+    fn learn(&mut self, name: &str, manner: &Manner) -> Result<PathBuf> {
         let out = self.work.join(name).join("training");
         let (run, shown) = (self.files.directory.display(), out.display().to_string());
         let steps = self.arguments.steps(self.spec).to_string();
@@ -101,9 +130,7 @@ impl<'a> Rounds<'a> {
             "--out",
             &shown,
         ];
-        if !self.spec.is_atari() && round % 2 == 1 {
-            words.extend(["--end-cost", "0"]);
-        }
+        words.extend(manner.training);
         self.steps
             .step(&format!("train-{name}"), &words, Some(&out))?;
         last_policy(&out)
@@ -147,13 +174,14 @@ impl<'a> Rounds<'a> {
     }
 
     /// The encoder and the posterior, from all that is ranked by now.
-    fn learn_reward(&mut self, round: u16) -> Result<()> {
+    fn learn_reward(&mut self, round: u16, manner: &Manner) -> Result<()> {
         let run = self.files.directory.display().to_string();
         let updates = self.arguments.updates.map(|n| n.to_string());
         let mut words = vec!["pretrain", &run];
         if let Some(updates) = &updates {
             words.extend(["--updates", updates]);
         }
+        words.extend(manner.pretraining);
         let begun = self.files.directory.join("pretraining");
         self.steps
             .step(&format!("pretrain-{round}"), &words, Some(&begun))?;
