@@ -82,6 +82,17 @@ fn the_policy_that_ranks_best_is_left_and_all_that_was_ranked() {
     for name in ["encoder.safetensors", "features.safetensors", "improve.svg"] {
         assert!(files.contains_key(name), "{name}");
     }
+    // Rounds take turns in how they learn.
+    let turns = ["round-1", "round-2"].map(|round| {
+        let path = format!("better/improve/{round}/training/run.toml");
+        let settings: toml::Table = sandbox.read(&path).parse().unwrap();
+        let train = &settings["train"];
+        (
+            train["end-cost"].as_float().unwrap(),
+            train["learning-rate"].as_float().unwrap(),
+        )
+    });
+    assert_eq!(turns, [(0.0, 1e-3), (0.2, 5e-4)]);
     // Every preference is for the higher score.
     let score = |id: &Value| {
         let path = format!("better/episodes/{}.episode", id.as_str().unwrap());
@@ -129,7 +140,7 @@ fn killed_and_resumed_it_leaves_the_same() {
     // These name the directory that they are in.
     let differ: Vec<&String> = whole
         .keys()
-        .filter(|name| !name.ends_with("training.safetensors") && *name != "posterior/run.toml")
+        .filter(|name| !name.ends_with("training.safetensors") && !name.ends_with("/run.toml"))
         .collect();
     assert!(differ.is_empty(), "{differ:?}");
 }

@@ -426,6 +426,13 @@ fn agents_of_learned_rewards_begin_as_a_clone_of_the_best() {
         |of: &str| std::fs::read(sandbox.path(&format!("{of}/policies/000001.safetensors")));
     let [usual, clone, nobody] = ["usual", "clone", "nobody"].map(|of| policy(of).unwrap());
     assert!(usual == clone && clone != nobody);
+    // What it leaves to do it again knows the reward and the start.
+    for of in ["usual", "nobody"] {
+        let words =
+            format!("train pocket:breakout --config {of}/run.toml --out {of}-again --quiet");
+        sandbox.brex(&words).expect(0);
+        assert!(policy(&format!("{of}-again")).unwrap() == policy(of).unwrap());
+    }
     // The clone is of the best by the preferences: with these turned round, it is another one.
     let preferences = sandbox.read("run/preferences.jsonl");
     let turned = preferences.replace("\"label\":\"b\"", "\"label\":\"a\"");

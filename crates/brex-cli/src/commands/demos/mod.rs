@@ -128,7 +128,7 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Outcome> {
         }
     } else {
         let out = AtomicDir::create(arguments.directory(), arguments.force)?;
-        let again = run_file("demos", name, common.seed, &config)?;
+        let again = run_file("demos", name, common.seed, &config, &[])?;
         write_text(&out.path().join("run.toml"), &again)?;
         out.commit()?;
     }

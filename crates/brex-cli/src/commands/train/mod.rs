@@ -115,8 +115,8 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Outcome> {
         TrainingFolder::resume(&arguments.out, || make(name), reward.function, &device)?
     } else {
         let usual = Start::usual(&source, &spec);
-        let start = arguments.start.as_ref().unwrap_or(&usual);
-        let start = start.policy(&source, &spec, seed, &device, common.quiet)?;
+        let from = arguments.start.as_ref().unwrap_or(&usual);
+        let start = from.policy(&source, &spec, seed, &device, common.quiet)?;
         let mut settings = arguments.settings.clone();
         if start.is_some() {
             settings.for_players(&spec);
@@ -134,7 +134,8 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Outcome> {
             imitation,
             keep: keep?,
         };
-        let again = run_file("train", name, common.seed, &config)?;
+        let others = [("reward", source.to_string()), ("start", from.to_string())];
+        let again = run_file("train", name, common.seed, &config, &others)?;
         let mut trainer =
             Trainer::new(config, common.seed, || make(name), reward.function, &device)?;
         if let Some(policy) = &start {

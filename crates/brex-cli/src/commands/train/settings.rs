@@ -172,12 +172,13 @@ impl Settings {
     }
 }
 
-/// The resolved settings as a file that `--config` takes.
+/// The resolved settings as a file that `--config` takes, with flags that are none of PPO's.
 pub(crate) fn run_file(
     command: &str,
     environment: &str,
     seed: u64,
     config: &PpoConfig,
+    others: &[(&str, String)],
 ) -> Result<String> {
     let settings = Table::try_from(config).context("cannot write the settings as TOML")?;
     let settings = settings.into_iter();
@@ -192,6 +193,8 @@ pub(crate) fn run_file(
         })
         .collect();
     flags.insert("seed".to_owned(), Value::String(seed.to_string()));
+    let others = others.iter().cloned();
+    flags.extend(others.map(|(name, value)| (name.to_owned(), Value::String(value))));
     let made_by = Table::from_iter([
         ("brex".to_owned(), env!("CARGO_PKG_VERSION").into()),
         ("environment".to_owned(), environment.into()),

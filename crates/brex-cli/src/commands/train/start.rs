@@ -18,6 +18,7 @@ use brex_envs::Spec;
 use brex_learn::{CloneConfig, Device, PolicyFile};
 use brex_store::write_atomic;
 use std::convert::Infallible;
+use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -49,6 +50,16 @@ impl FromStr for Start {
             "clone" => Self::Clone,
             path => Self::Policy(PathBuf::from(path)),
         })
+    }
+}
+
+impl fmt::Display for Start {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Nothing => f.write_str("nothing"),
+            Self::Clone => f.write_str("clone"),
+            Self::Policy(path) => write!(f, "{}", path.display()),
+        }
     }
 }
 
@@ -132,7 +143,9 @@ mod tests {
         assert_eq!(Start::usual(&learned, &spec), Start::Clone);
         assert_eq!(Start::usual(&imitating, &spec), Start::Nothing);
         assert_eq!(Start::usual(&RewardSource::Truth, &spec), Start::Nothing);
-        let said = ["nothing", "clone", "a.safetensors"].map(|text| text.parse::<Start>().unwrap());
+        let words = ["nothing", "clone", "a.safetensors"];
+        let said = words.map(|text| text.parse::<Start>().unwrap());
+        assert_eq!(said.each_ref().map(Start::to_string), words);
         let file = Start::Policy("a.safetensors".into());
         assert_eq!(said, [Start::Nothing, Start::Clone, file]);
     }

@@ -91,8 +91,15 @@ pub(super) fn of(games: &[String], tables: &[PaperTable], results: &[Seeds<'_>])
                 ));
             }
             PaperTable::Risk => {
-                let words = "After an episode of the agent that learned from the MAP reward and one of \
-                             No-Op were ranked among the demonstrations.";
+                let learned = results
+                    .iter()
+                    .any(|seeds| seeds.iter().any(|unit| unit.learned.contains_key("map")));
+                let words = if learned {
+                    "After an episode of the agent that learned from the MAP reward and one of No-Op \
+                     were ranked among the demonstrations."
+                } else {
+                    "After an episode of No-Op was ranked among the demonstrations."
+                };
                 sections.extend(judgements(
                     "Risk after asking",
                     words,
