@@ -117,6 +117,31 @@ fn killed_at_any_step_the_study_ends_with_the_same_bytes() {
     }
 }
 
+/// What later steps of the first study changed, the posterior and what is ranked, is not what the agent
+/// that joins in the second one learns from.
+#[test]
+fn with_more_agents_a_study_begun_anew_ends_as_if_nothing_had_been_there() {
+    let sandbox = Sandbox::new();
+    let tiny = TINY.replace("--quiet", "");
+    let words =
+        format!("reproduce games --games pocket:breakout --tables policy-evaluation,risk {tiny}");
+    let run = |agents: &str, out: &str| {
+        let words = format!("{words} --agents {agents} --out {out}");
+        sandbox.brex(&words).expect(0).stderr
+    };
+    run("mean,map", "fresh");
+    run("mean", "grown");
+    let said = run("mean,map", "grown --force");
+    for command in ["brex demos", "brex pretrain", "brex train"] {
+        let first = said.lines().find(|line| line.contains(command)).unwrap();
+        assert!(
+            first.ends_with(" --resume"),
+            "nothing long is done again: {first}"
+        );
+    }
+    assert_eq!(results(&sandbox, "grown"), results(&sandbox, "fresh"));
+}
+
 /// A study that begins with what another one left, where A is known by recorded rollouts only.
 #[test]
 fn demonstrations_that_exist_are_taken() {

@@ -208,6 +208,7 @@ fn chart(rows: &[CoverageRow]) -> Chart {
     Chart {
         title: "How often the true return lies below the bound".to_owned(),
         x_name: "nominal rate (delta)".to_owned(),
+        x_places: Vec::new(),
         y_name: "observed rate, with 95 % intervals".to_owned(),
         series: series
             .into_iter()

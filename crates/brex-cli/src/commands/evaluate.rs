@@ -6,7 +6,7 @@ use crate::args::Common;
 use crate::exit::{BadInput, Outcome};
 use crate::input::probability;
 use crate::numbers;
-use crate::plot::PlotFormat;
+use crate::plot::{DrawnFrom, PlotFormat};
 use crate::run_files::RunFiles;
 use crate::terminal::{Style, json_text, print, say, warn};
 use anyhow::{Context, Result};
@@ -121,7 +121,12 @@ pub(crate) fn execute(arguments: &Arguments, common: &Common) -> Result<Judged> 
         })?;
     }
     if let Some((path, format)) = plot {
-        let picture = format.encode(judged.report().figure().draw())?;
+        let from = if arguments.returns.is_empty() {
+            DrawnFrom::Posterior
+        } else {
+            DrawnFrom::Samples
+        };
+        let picture = format.encode(judged.report().figure(from).draw())?;
         write_atomic(path, arguments.force, |writer| writer.write_all(&picture))?;
     }
     Ok(judged)

@@ -2,7 +2,7 @@
 
 use super::evaluation_json::{PolicyJson, doubt, is_trusted};
 use crate::numbers;
-use crate::plot::{DrawnBound, Ridge, Ridgeline};
+use crate::plot::{DrawnBound, DrawnFrom, Ridge, Ridgeline};
 use crate::table::{Align, Table};
 use crate::terminal::{Style, printable};
 use brex_posterior::{Bound, Evaluation, PolicyEvaluation};
@@ -241,7 +241,7 @@ impl<'a> Report<'a> {
     }
 
     /// The figure of the bounds at the first delta.
-    pub(crate) fn figure(&self) -> Ridgeline {
+    pub(crate) fn figure(&self, from: DrawnFrom) -> Ridgeline {
         let rows = self.policies().map(|policy| {
             let bound = policy.bounds.first();
             let bound = bound.filter(|bound| self.shows(bound));
@@ -258,7 +258,11 @@ impl<'a> Report<'a> {
         });
         let delta = self.policies().find_map(|policy| policy.bounds.first());
         Ridgeline {
-            title: "Return of the policies under the posterior".to_owned(),
+            title: match from {
+                DrawnFrom::Posterior => "Return of the policies under the posterior".to_owned(),
+                DrawnFrom::Samples => "Return of the policies as sampled".to_owned(),
+            },
+            from,
             delta: delta.map_or(0.05, |bound| bound.delta),
             rows: rows.collect(),
         }

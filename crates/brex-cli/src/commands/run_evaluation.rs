@@ -11,6 +11,7 @@ use crate::honesty::{
     Honesty, check_dimensions, demonstrations_of, in_short, in_words, policies_of,
 };
 use crate::numbers;
+use crate::plot::DrawnFrom;
 use crate::report::{self, Judged};
 use crate::run_files::{RunFiles, write_text};
 use crate::table::{Align, Table};
@@ -105,7 +106,7 @@ impl RunEvaluation {
             untrusted: arguments.untrusted,
         };
         let text = json_text(&judged.json())?;
-        let picture = judged.report().figure().draw();
+        let picture = judged.report().figure(DrawnFrom::Posterior).draw();
         for (path, content) in [(&files.evaluation, &text), (&files.returns, &picture)] {
             write_text(path, content)?;
         }
@@ -236,7 +237,7 @@ impl RunEvaluation {
             title: "Bounds on the return of policies",
             words: report::ABOUT_BOUNDS,
             evaluation: self,
-            returns_svg: self.report().figure().draw(),
+            returns_svg: self.report().figure(DrawnFrom::Posterior).draw(),
         };
         let out = files.directory.display();
         let page = report::Report {

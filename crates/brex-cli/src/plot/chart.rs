@@ -4,7 +4,7 @@
 use super::canvas::{Canvas, Stroke};
 use super::font::{self, Weight};
 use super::frame::{self, Area, PALETTE, Sign};
-use super::scale::{Scale, Shape};
+use super::scale::{Scale, Shape, Tick};
 
 const WIDTH: f64 = 720.0;
 const HEIGHT: f64 = 520.0;
@@ -31,6 +31,8 @@ pub(crate) struct Series {
 pub(crate) struct Chart {
     pub(crate) title: String,
     pub(crate) x_name: String,
+    /// What stands at 0, 1, 2 ... instead of numbers, if there are names.
+    pub(crate) x_places: Vec<String>,
     pub(crate) y_name: String,
     pub(crate) series: Vec<Series>,
     /// Names the line y = x, and draws it, with the same range on both axes.
@@ -62,7 +64,16 @@ impl Chart {
         let title = font::fit(&self.title, frame::TITLE.size, Weight::Bold, inner);
         canvas.text((MARGIN, 36.0), &title, frame::TITLE);
         frame::legend(&mut canvas, (MARGIN, legend_top), inner, &legend);
-        frame::x_axis(&mut canvas, area, &x_scale, &self.x_name);
+        if self.x_places.is_empty() {
+            frame::x_axis(&mut canvas, area, &x_scale, &self.x_name);
+        } else {
+            let places = self.x_places.iter().enumerate();
+            let places = places.map(|(at, name)| Tick {
+                value: at as f64,
+                label: name.clone(),
+            });
+            frame::x_axis_at(&mut canvas, area, &x_scale, places.collect(), &self.x_name);
+        }
         frame::y_axis(&mut canvas, area, &y_scale, &self.y_name);
         if self.diagonal.is_some() {
             let (low, high) = padded(xs);

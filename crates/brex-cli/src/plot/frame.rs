@@ -138,9 +138,20 @@ pub(crate) struct Area {
 
 /// Draws the horizontal axis: grid, ticks, labels that do not touch, and the axis' name.
 pub(crate) fn x_axis(canvas: &mut Canvas, area: Area, scale: &Scale, name: &str) {
+    x_axis_at(canvas, area, scale, scale.ticks(8), name);
+}
+
+/// The same with ticks of one's own, from left to right.
+pub(crate) fn x_axis_at(
+    canvas: &mut Canvas,
+    area: Area,
+    scale: &Scale,
+    ticks: Vec<Tick>,
+    name: &str,
+) {
     let style = anchored(NOTE, Anchor::Middle);
     let mut free_from = f64::NEG_INFINITY;
-    for Tick { value, label } in scale.ticks(8) {
+    for Tick { value, label } in ticks {
         let x = scale.pixel(value);
         canvas.line((x, area.top), (x, area.bottom), Stroke::solid(GRID, 1.0));
         canvas.line(

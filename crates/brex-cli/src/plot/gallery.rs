@@ -2,7 +2,8 @@
 //! `BREX_GALLERY=/some/folder cargo test -p brex-cli gallery`.
 
 use super::{
-    Chart, DrawnBound, Panel, PanelSeries, Panels, PlotFormat, Reading, Ridge, Ridgeline, Series,
+    Chart, DrawnBound, DrawnFrom, Panel, PanelSeries, Panels, PlotFormat, Reading, Ridge,
+    Ridgeline, Series,
 };
 
 /// A bell-shaped sample without randomness.
@@ -31,6 +32,7 @@ fn ridge(name: &str, returns: Vec<f64>) -> Ridge {
 fn ridgeline(rows: Vec<Ridge>) -> String {
     let figure = Ridgeline {
         title: "Returns of the policies under the posterior".to_owned(),
+        from: DrawnFrom::Posterior,
         delta: 0.05,
         rows,
     };
@@ -137,6 +139,7 @@ fn gallery_of_coverage() {
     let chart = Chart {
         title: "How often the truth lies below the bound".to_owned(),
         x_name: "nominal rate (delta)".to_owned(),
+        x_places: Vec::new(),
         y_name: "observed rate, with 95 % intervals".to_owned(),
         series: vec![
             Series {

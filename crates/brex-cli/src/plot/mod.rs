@@ -21,7 +21,7 @@ mod scale;
 pub(crate) use chart::{Chart, Reading, Series};
 pub(crate) use curves::{CurvePanel, Curves};
 pub(crate) use panels::{Panel, PanelSeries, Panels};
-pub(crate) use ridgeline::{DrawnBound, Ridge, Ridgeline};
+pub(crate) use ridgeline::{DrawnBound, DrawnFrom, Ridge, Ridgeline};
 
 use crate::exit::BadInput;
 use std::path::Path;

@@ -44,11 +44,31 @@ pub(crate) struct Ridge {
     pub(crate) bound: Option<DrawnBound>,
 }
 
+/// What returns are drawn from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum DrawnFrom {
+    /// The posterior over weights.
+    Posterior,
+    /// What another method samples.
+    Samples,
+}
+
+impl DrawnFrom {
+    /// Its name, and what it does below a bound.
+    fn words(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Posterior => ("posterior", "lies"),
+            Self::Samples => ("samples", "lie"),
+        }
+    }
+}
+
 /// The whole figure; the rows are drawn from top to bottom as given.
 #[derive(Debug, Clone)]
 pub(crate) struct Ridgeline {
     pub(crate) title: String,
-    /// The share of the posterior below the bounds.
+    pub(crate) from: DrawnFrom,
+    /// The share of what is drawn from below the bounds.
     pub(crate) delta: f64,
     pub(crate) rows: Vec<Ridge>,
 }
@@ -84,11 +104,11 @@ impl Ridgeline {
         let title = font::fit(&self.title, frame::TITLE.size, Weight::Bold, inner);
         canvas.text((MARGIN, 36.0), &title, frame::TITLE);
         frame::legend(&mut canvas, (MARGIN, legend_top), inner, &legend);
-        let name = match scale.shape() {
-            Shape::Linear | Shape::Log => "return under the posterior",
-            Shape::SymmetricLog { .. } => "return under the posterior (logarithmic away from zero)",
-        };
-        frame::x_axis(&mut canvas, area, &scale, name);
+        let mut name = format!("return under the {}", self.from.words().0);
+        if matches!(scale.shape(), Shape::SymmetricLog { .. }) {
+            name.push_str(" (logarithmic away from zero)");
+        }
+        frame::x_axis(&mut canvas, area, &scale, &name);
         let (bounds_end, means_end) = (area.right + 18.0 + bounds.width, WIDTH - MARGIN);
         let note = frame::anchored(frame::NOTE, Anchor::End);
         canvas.text((bounds_end, head), &bounds.head, note);
@@ -111,6 +131,7 @@ impl Ridgeline {
 
     fn legend(&self) -> Vec<(Sign, String)> {
         let share = numbers::percent(self.delta);
+        let (whole, lies) = self.from.words();
         vec![
             (
                 Sign::Tick { colour: BOUND },
@@ -121,14 +142,14 @@ impl Ridgeline {
                     fill: TAIL,
                     opacity: 0.75,
                 },
-                format!("{share} of the posterior lies below the bound"),
+                format!("{share} of the {whole} {lies} below the bound"),
             ),
             (
                 Sign::Patch {
                     fill: BODY,
                     opacity: 0.75,
                 },
-                "the rest of the posterior".to_owned(),
+                format!("the rest of the {whole}"),
             ),
             (Sign::Dot { colour: MEAN }, "mean".to_owned()),
         ]

@@ -8,6 +8,7 @@ use crate::device::{DeviceArgument, open};
 use crate::exit::{BadInput, Outcome};
 use crate::feature_sums::feature_sums;
 use crate::numbers;
+use crate::plot::DrawnFrom;
 use crate::recorded::RecordedEpisodes;
 use crate::run_files::{RunFiles, rollouts_of};
 use crate::table::Table;
@@ -196,7 +197,9 @@ pub(crate) fn execute(arguments: &Arguments, common: &Common) -> Result<Found> {
         evaluation: evaluate_samples(&samples, &options)?,
         run: features,
     };
-    let picture = Report::new(&found.evaluation, true).figure().draw();
+    let picture = Report::new(&found.evaluation, true)
+        .figure(DrawnFrom::Samples)
+        .draw();
     let text = json_text(&found.json())?;
     for (name, content) in [("evaluation.json", &text), ("returns.svg", &picture)] {
         write_atomic(folder.join(name), true, |writer| {

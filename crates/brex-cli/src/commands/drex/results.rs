@@ -188,6 +188,7 @@ impl Results {
         let chart = Chart {
             title: format!("{}: true score by noise", self.environment),
             x_name: "noise: probability of a random action".to_owned(),
+            x_places: Vec::new(),
             y_name: "mean true score".to_owned(),
             series: vec![
                 series("clone, with two standard errors", readings.collect()),

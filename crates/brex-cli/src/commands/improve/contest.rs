@@ -137,6 +137,7 @@ impl Contests {
         Chart {
             title: format!("{}: true scores of what was ranked", self.environment),
             x_name: "policies, in the order in which they played".to_owned(),
+            x_places: self.all.iter().map(|one| one.name.clone()).collect(),
             y_name: "true score, mean and range".to_owned(),
             series: vec![
                 series("played", self.all.iter().enumerate().map(reading).collect()),

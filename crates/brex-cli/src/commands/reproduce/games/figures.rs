@@ -3,7 +3,9 @@
 use super::paper::paper;
 use super::result::{GameResult, JudgedPolicy, Judgement};
 use crate::numbers;
-use crate::plot::{Chart, CurvePanel, Curves, DrawnBound, Reading, Ridge, Ridgeline, Series};
+use crate::plot::{
+    Chart, CurvePanel, Curves, DrawnBound, DrawnFrom, Reading, Ridge, Ridgeline, Series,
+};
 use anyhow::{Context, Result, bail};
 use std::fs;
 use std::path::Path;
@@ -106,6 +108,7 @@ pub(super) fn predicted(game: &str, seeds: &[&GameResult]) -> Option<String> {
     let figure = Chart {
         title: format!("{name}: predicted return a step, with its bound, against the true score"),
         x_name: "true score".to_owned(),
+        x_places: Vec::new(),
         y_name: "predicted return a step".to_owned(),
         series,
         diagonal: None,
@@ -134,6 +137,7 @@ pub(super) fn returns(title: &str, judged: &Judgement) -> Option<String> {
     });
     let figure = Ridgeline {
         title: title.to_owned(),
+        from: DrawnFrom::Posterior,
         delta: 0.05,
         rows: rows.collect(),
     };

@@ -1,6 +1,7 @@
 //! `brex reproduce games`: the paper's experiments on games. A unit is one game with one seed, from
 //! the demonstrations to the last table; its steps are kept one by one in a run directory.
 
+mod anew;
 mod figures;
 mod given;
 mod page;
@@ -19,6 +20,7 @@ use crate::interrupt;
 use crate::progress::Progress;
 use crate::terminal::{Style, json_text};
 use crate::units::{FORMAT, Results, Shard, Study, StudyFolder};
+use anew::begin_anew;
 use anyhow::{Result, bail};
 use brex_envs::make;
 use result::GameResult;
@@ -282,6 +284,9 @@ impl Study for Games {
 pub(super) fn run(arguments: &Arguments, common: &Common) -> Result<Outcome> {
     let study = Games::new(arguments, common)?;
     let mut folder = StudyFolder::open(&study, &arguments.out, arguments.force)?;
+    if arguments.force {
+        begin_anew(&arguments.out)?;
+    }
     let shard = arguments.shard.unwrap_or_default();
     let progress = Progress::start("games", common.quiet);
     interrupt::listen();

@@ -1,5 +1,6 @@
 //! What one game with one seed comes to: numbers that all tables are made from.
 
+use brex_core::rank_correlation;
 use brex_store::EpisodeSums;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -60,6 +61,7 @@ pub(crate) struct Judgement {
 #[serde(deny_unknown_fields)]
 pub(crate) struct Ablated {
     pub(super) held_out_accuracy: Option<f64>,
+    /// Over the policies that did not learn from a reward, which are the same whatever the losses.
     pub(super) order: Order,
     /// Of the agent that learned from the mean reward.
     pub(super) played: Played,
@@ -116,6 +118,19 @@ impl Played {
 impl Judgement {
     pub(super) fn policy(&self, name: &str) -> Option<&JudgedPolicy> {
         self.policies.iter().find(|policy| policy.policy == name)
+    }
+
+    /// Rank correlation of bounds (or means) with the true score over the policies that count.
+    pub(super) fn order(
+        &self,
+        of: fn(&JudgedPolicy) -> Option<f64>,
+        counts: impl Fn(&str) -> bool,
+    ) -> Option<f64> {
+        let counted = self.policies.iter().filter(|judged| counts(&judged.policy));
+        let (values, scores): (Vec<f64>, Vec<f64>) = counted
+            .filter_map(|judged| Some((of(judged)?, judged.true_score)))
+            .unzip();
+        rank_correlation(&values, &scores)
     }
 
     /// Whether bounds (or means) of A to D rise as their true scores do.
@@ -182,6 +197,14 @@ mod tests {
         ];
         assert_eq!(judgement(&rows).orders(|policy| policy.var), Some(false));
         assert_eq!(judgement(&rows[..3]).orders(|policy| policy.var), None);
+    }
+
+    #[test]
+    fn order_is_over_the_policies_that_count() {
+        let rows = [("A", 1.0, 5.0), ("B", 2.0, 6.0), ("mean", 3.0, 0.0)];
+        let of = |policy: &JudgedPolicy| policy.var;
+        assert_eq!(judgement(&rows).order(of, |_| true), Some(-0.5));
+        assert_eq!(judgement(&rows).order(of, |name| name != "mean"), Some(1.0));
     }
 
     #[test]

@@ -43,12 +43,12 @@ impl Scale {
 
     /// What the tables of the documentation were made with.
     pub(super) const FULL: Self = Self {
-        demonstrator_steps: 1_000_000,
-        count: 100,
+        demonstrator_steps: 500_000,
+        count: 200,
         updates: 2000,
         baseline_updates: 1000,
         networks: 5,
-        learner_steps: 800_000,
+        learner_steps: 600_000,
         rounds: 2,
         rollouts: 100,
         prefix: 200,

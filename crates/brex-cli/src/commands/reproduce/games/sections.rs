@@ -8,7 +8,6 @@ use super::unit::two_digits;
 use crate::numbers;
 use crate::table::{Align, Table};
 use crate::terminal::Style;
-use brex_core::rank_correlation;
 use serde_json::{Value, json};
 
 /// A table with a heading and what it shows.
@@ -237,8 +236,8 @@ fn ablation(games: &[String], results: &[Seeds<'_>]) -> Section {
     let mut section = Section::new(
         "Ablation of the losses",
         "Pre-training by some of the losses: snippet pairs of kept-back preferences that are ranked \
-         right, rank correlation of mean and bound with the true score over all policies, and the \
-         true score of an agent that learned from the mean reward.",
+         right, rank correlation of mean and bound with the true score over all policies but those \
+         that learned from a reward, and the true score of an agent that learned from the mean reward.",
         &[
             "game",
             "losses",
@@ -278,13 +277,7 @@ fn ablation(games: &[String], results: &[Seeds<'_>]) -> Section {
 
 /// Rank correlation of means or bounds with the true score, for methods that give samples.
 fn sampled(result: &GameResult, method: &str, of: fn(&JudgedPolicy) -> Option<f64>) -> Option<f64> {
-    let judged = result.judgements.get(method)?;
-    let pairs = judged.policies.iter();
-    let pairs: Vec<(f64, f64)> = pairs
-        .filter_map(|policy| Some((of(policy)?, policy.true_score)))
-        .collect();
-    let (values, scores): (Vec<f64>, Vec<f64>) = pairs.into_iter().unzip();
-    rank_correlation(&values, &scores)
+    result.judgements.get(method)?.order(of, |_| true)
 }
 
 fn correlations(games: &[String], results: &[Seeds<'_>]) -> Section {

@@ -4,7 +4,7 @@ use super::figures::{self, thinned_curve};
 use super::given;
 use super::pictures;
 use super::prefix;
-use super::result::{Ablated, GameResult, Judgement, Played};
+use super::result::{Ablated, GameResult, Judgement, Order, Played};
 use super::scale::Scale;
 use super::tables::PaperTable;
 use crate::args::{Command, Common};
@@ -77,6 +77,20 @@ impl Unit<'_> {
         steps.step("pretrain", &learn, Some(&self.run.join("pretraining")))?;
         steps.step("features", &judge, None)?;
         steps.step("sample", &["sample", &run], None)?;
+        if self.wants("mean") {
+            self.learn(&mut steps, &run, "mean")?;
+        }
+        if self.wants("asked") && self.scale.rounds > 0 {
+            self.improve(&mut steps, &run)?;
+        }
+        for reward in ["map", "trex"] {
+            if self.wants(reward) {
+                self.learn(&mut steps, &run, reward)?;
+            }
+        }
+        if self.wants("gail") {
+            self.imitate(&mut steps, &run)?;
+        }
         let mut ablation = BTreeMap::new();
         if self.has(PaperTable::Ablation) {
             for losses in ABLATIONS {
@@ -93,17 +107,6 @@ impl Unit<'_> {
                     self.learn(&mut steps, &run, method)?;
                 }
             }
-        }
-        for reward in ["mean", "map", "trex"] {
-            if self.wants(reward) {
-                self.learn(&mut steps, &run, reward)?;
-            }
-        }
-        if self.wants("asked") && self.scale.rounds > 0 {
-            self.improve(&mut steps, &run)?;
-        }
-        if self.wants("gail") {
-            self.imitate(&mut steps, &run)?;
         }
         steps.step("features-of-all", &judge, None)?;
         // The returns of the agents have to converge too.
@@ -157,7 +160,7 @@ impl Unit<'_> {
                 held_out_accuracy: held_out(&self.run)?,
                 order: judgements
                     .get("before")
-                    .and_then(|judged| judged.rank_correlation)
+                    .map(order_of_ladder)
                     .unwrap_or_default(),
                 played: learned.get("mean").cloned().unwrap_or_default(),
             };
@@ -349,7 +352,11 @@ impl Unit<'_> {
                     &directory.join(folder.file_name().unwrap_or_default()),
                 )?;
             }
-            let to = RunFiles::of(&directory).preferences;
+            let copied = RunFiles::of(&directory);
+            for name in LEARNERS {
+                forget(&copied, name)?;
+            }
+            let to = copied.preferences;
             fs::copy(&files.preferences, &to).with_context(|| format!("{}", to.display()))?;
             Ok(String::new())
         })?;
@@ -375,7 +382,7 @@ impl Unit<'_> {
         let sums = mean.map(|policy| &policy.sums);
         Ok(Ablated {
             held_out_accuracy: held_out(&directory)?,
-            order: judged.rank_correlation.unwrap_or_default(),
+            order: order_of_ladder(&judged),
             played: sums.map_or_else(Played::default, |sums| Played::of(sums, JUDGED_BY)),
         })
     }
@@ -438,6 +445,31 @@ impl Unit<'_> {
         }
         Ok(())
     }
+}
+
+/// Rank correlations over the policies that did not learn from a reward.
+fn order_of_ladder(judged: &Judgement) -> Order {
+    let counts = |name: &str| !LEARNERS.contains(&name);
+    let counted = judged.policies.iter().filter(|one| counts(&one.policy));
+    Order {
+        policies: counted.count(),
+        mean: judged.order(|policy| Some(policy.mean), counts),
+        bound: judged.order(|policy| policy.var, counts),
+        ..Order::default()
+    }
+}
+
+/// Takes a policy and its rollouts out of a run, if they are there.
+pub(super) fn forget(files: &RunFiles, name: &str) -> Result<()> {
+    let policy = files.policies.join(format!("{name}.safetensors"));
+    if policy.exists() {
+        fs::remove_file(&policy).with_context(|| format!("{}", policy.display()))?;
+    }
+    let rollouts = rollouts_of(files, name);
+    if rollouts.exists() {
+        fs::remove_dir_all(&rollouts).with_context(|| format!("{}", rollouts.display()))?;
+    }
+    Ok(())
 }
 
 fn stem(run: &str) -> String {
