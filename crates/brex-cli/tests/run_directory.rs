@@ -381,6 +381,10 @@ fn ensembles_and_dropout_judge_the_same_rollouts() {
             "ensemble run --import x.safetensors --networks 3",
             "--networks",
         ),
+        (
+            "ensemble run --origin Z",
+            "has no policy Z, which an ensemble is measured from; choose one with --origin: A, B",
+        ),
     ] {
         let ran = sandbox.brex(&format!("baseline {words} --quiet")).expect(2);
         assert!(ran.stderr.contains(part), "{words}: {}", ran.stderr);
@@ -401,6 +405,12 @@ fn ensembles_and_dropout_judge_the_same_rollouts() {
         (found - expected).abs() < 1e-3 * expected.abs().max(1.0),
         "{found} {expected}"
     );
+    let from_d = sandbox
+        .brex(&format!("{words} --origin D"))
+        .expect(0)
+        .json();
+    assert!(of(&from_d, "D", "mean").abs() < 1e-9);
+    assert!((of(&from_d, "A", "mean") + found).abs() < 1e-6 * found.abs().max(1.0));
     std::fs::remove_file(sandbox.path("run/features.safetensors")).unwrap();
     let ran = sandbox.brex("baseline dropout run").expect(2);
     assert!(

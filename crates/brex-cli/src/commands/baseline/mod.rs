@@ -27,7 +27,7 @@ use serde_json::{Value, json};
 use std::fs;
 use std::path::PathBuf;
 
-/// The policy that the returns of an ensemble are measured from, as in the paper.
+/// The policy that the returns of an ensemble are measured from unless told otherwise, as in the paper.
 const ORIGIN: &str = "A";
 /// The share of features that MC dropout leaves out.
 const SHARE: f64 = 0.5;
@@ -36,7 +36,7 @@ const SHARE: f64 = 0.5;
 ///
 /// Trains T-REX networks on the demonstrations of a run and judges the policies whose rollouts
 /// `brex features` left. An ensemble's samples are the returns of every rollout by every network,
-/// measured from policy A; those of dropout the returns of every rollout under fresh masks. Both are
+/// measured from policy A or another one; those of dropout the returns of every rollout under fresh masks. Both are
 /// what the paper's appendix compares with. Leaves networks, samples (.npy), evaluation.json and a
 /// picture in baselines/ of the run.
 #[derive(Debug, clap::Args)]
@@ -54,6 +54,9 @@ pub(crate) struct Arguments {
     /// (safetensors: conv1 to conv4, fc1, fc2), or encoders as `brex pretrain` leaves them
     #[arg(long, value_name = "FILE.safetensors", conflicts_with_all = ["networks", "updates", "published"])]
     import: Vec<PathBuf>,
+    /// ensemble only: the policy that returns are measured from, as networks leave a constant unknown
+    #[arg(long, value_name = "POLICY", default_value = ORIGIN)]
+    origin: String,
     /// dropout only: masks for every rollout
     #[arg(long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u16).range(1..=10_000))]
     masks: u16,
@@ -136,9 +139,13 @@ pub(crate) fn execute(arguments: &Arguments, common: &Common) -> Result<Found> {
     if features.policies.is_empty() {
         return Err(BadInput::new(format!("{shown}: holds no policies")).into());
     }
-    let has_origin = features.policies.iter().any(|policy| policy.name == ORIGIN);
-    if arguments.method == Method::Ensemble && !has_origin {
-        let problem = format!("has no policy {ORIGIN}, which an ensemble is measured from");
+    let names: Vec<&str> = features.policies.iter().map(|p| p.name.as_str()).collect();
+    let origin = arguments.origin.as_str();
+    if arguments.method == Method::Ensemble && !names.contains(&origin) {
+        let problem = format!(
+            "has no policy {origin}, which an ensemble is measured from; choose one with --origin: {}",
+            names.join(", ")
+        );
         return Err(BadInput::new(format!("{shown}: {problem}")).into());
     }
     if arguments.method == Method::Dropout && !arguments.import.is_empty() {
@@ -266,7 +273,7 @@ impl Judge {
         let origin = features
             .policies
             .iter()
-            .position(|policy| policy.name == ORIGIN);
+            .position(|policy| policy.name == arguments.origin);
         let origin = origin.map_or(&[][..], |at| &sums[at]);
         let each = policies.map(|(index, (policy, rollouts))| {
             let samples = match arguments.method {
