@@ -341,6 +341,8 @@ fn ensembles_and_dropout_judge_the_same_rollouts() {
     // Every network is measured from policy A, whose mean is therefore nothing.
     assert!(named("A")["mean"].as_f64().unwrap().abs() < 1e-9);
     assert_eq!(named("D")["samples"], 9);
+    let picture = sandbox.read("run/baselines/ensemble/returns.svg");
+    assert!(picture.contains("sampled return") && !picture.contains("posterior"));
     // Networks are kept: the same again learns nothing and says the same.
     let again = sandbox.brex(&format!("{words} --quiet")).expect(0);
     assert_eq!(again.json(), result);

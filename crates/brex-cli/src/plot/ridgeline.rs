@@ -61,6 +61,14 @@ impl DrawnFrom {
             Self::Samples => ("samples", "lie"),
         }
     }
+
+    /// What the axis shows.
+    fn axis(self) -> &'static str {
+        match self {
+            Self::Posterior => "return under the posterior",
+            Self::Samples => "sampled return",
+        }
+    }
 }
 
 /// The whole figure; the rows are drawn from top to bottom as given.
@@ -104,7 +112,7 @@ impl Ridgeline {
         let title = font::fit(&self.title, frame::TITLE.size, Weight::Bold, inner);
         canvas.text((MARGIN, 36.0), &title, frame::TITLE);
         frame::legend(&mut canvas, (MARGIN, legend_top), inner, &legend);
-        let mut name = format!("return under the {}", self.from.words().0);
+        let mut name = self.from.axis().to_owned();
         if matches!(scale.shape(), Shape::SymmetricLog { .. }) {
             name.push_str(" (logarithmic away from zero)");
         }

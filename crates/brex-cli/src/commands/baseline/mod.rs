@@ -36,9 +36,9 @@ const SHARE: f64 = 0.5;
 ///
 /// Trains T-REX networks on the demonstrations of a run and judges the policies whose rollouts
 /// `brex features` left. An ensemble's samples are the returns of every rollout by every network,
-/// measured from policy A or another one; those of dropout the returns of every rollout under fresh masks. Both are
-/// what the paper's appendix compares with. Leaves networks, samples (.npy), evaluation.json and a
-/// picture in baselines/ of the run.
+/// measured from policy A or another one; those of dropout the returns of every rollout under fresh
+/// masks. Both are what the paper's appendix compares with. Leaves networks, samples (.npy),
+/// evaluation.json and a picture in baselines/ of the run.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
     /// How the bounds come about
