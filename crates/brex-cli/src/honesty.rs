@@ -1,8 +1,11 @@
 //! What else than a learned reward could explain an evaluation: the length of episodes, and an
 //! encoder that has learned nothing.
 
+use crate::args::Common;
 use crate::exit::BadInput;
+use crate::input::Evidence;
 use crate::numbers;
+use crate::sharpness::Sharpness;
 use anyhow::{Context, Result};
 use brex_core::{Draws, FeatureTable, Matrix, Policy, Preferences, r_squared, rank_correlation};
 use brex_posterior::{
@@ -56,14 +59,15 @@ fn mean_of(values: &[f64]) -> f64 {
 
 impl Honesty {
     /// Compares an evaluation with what could explain it. The untrained encoder's posterior is
-    /// drawn in the same way, with the same prior and the same sharpness.
+    /// drawn in the same way, with the same prior and the same sharpness, or with one of its own
+    /// where that was not given.
     pub(crate) fn of(
         run: &RunFeatures,
         evaluation: &Evaluation,
         posterior: &PosteriorFile,
         preferences: &Preferences,
         trex: &[f64],
-        seed: u64,
+        common: &Common,
     ) -> Result<Self> {
         let means = |of: fn(&EpisodeSums) -> &Vec<f64>| -> Vec<f64> {
             run.policies
@@ -77,7 +81,7 @@ impl Honesty {
         let (mean, bound) = means_and_bounds(evaluation);
         let untrained = match &run.episodes.untrained {
             Some(features) => {
-                let draws = same_posterior(features, preferences, posterior, seed)?;
+                let draws = same_posterior(features, preferences, posterior, common)?;
                 let policies = policies_of(run, true)?;
                 let options = EvaluateOptions::default();
                 Some(means_and_bounds(&evaluate(&draws, &policies, &options)?))
@@ -137,21 +141,26 @@ fn means_and_bounds(evaluation: &Evaluation) -> (Vec<f64>, Vec<f64>) {
     )
 }
 
-/// Draws from the posterior of other features under the prior and the sharpness of a posterior.
+/// Draws from the posterior of other features under the prior of a posterior, and under its sharpness
+/// if that was given; else under the one that suits these features.
 fn same_posterior(
     features: &Matrix,
     preferences: &Preferences,
     like: &PosteriorFile,
-    seed: u64,
+    common: &Common,
 ) -> Result<Draws> {
-    let (prior, beta) = prior_of(like)?;
-    let problem = Problem::new(features, preferences, prior, beta)?;
+    let (prior, mut beta) = prior_of(like)?;
+    let preferences = Evidence::of(&like.attributes).weigh(preferences);
+    if Sharpness::was_found(&like.attributes) {
+        beta = Sharpness::find(features, &preferences, prior, common)?.beta();
+    }
+    let problem = Problem::new(features, &preferences, prior, beta)?;
     let options = SampleOptions {
         length: Length::UntilConverged {
             max_draws: None,
             max_seconds: None,
         },
-        seed,
+        seed: common.seed,
         ..SampleOptions::default()
     };
     let watch = |_: &brex_posterior::Progress| ControlFlow::Continue(());

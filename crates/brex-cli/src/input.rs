@@ -1,12 +1,16 @@
 //! The two files that define a posterior, and the flags that several commands share.
 
+use crate::args::Common;
 use crate::exit::BadInput;
 use crate::run_files::RunFiles;
+use crate::sharpness::Sharpness;
 use anyhow::Result;
-use brex_core::FeatureTable;
+use brex_core::{FeatureTable, Matrix, Preferences};
 use brex_posterior::{Prior, lowest_ranked};
 use brex_store::{PreferenceFile, read_features, read_preferences};
+use serde_json::{Map, Value};
 use std::path::{Path, PathBuf};
+use std::str::FromStr;
 
 /// The two input files, or the run directory that holds them.
 #[derive(Debug, Clone, clap::Args)]
@@ -71,9 +75,73 @@ pub(crate) struct ModelFlags {
     /// [default: the lowest-ranked]
     #[arg(long, value_name = "ROW|ID")]
     pub(crate) lowest: Option<String>,
-    /// The inverse temperature of the preferences: how reliably the better one is preferred
-    #[arg(long, value_name = "B", default_value_t = 1.0, value_parser = positive)]
-    pub(crate) beta: f64,
+    /// The inverse temperature of the preferences: how reliably the better one is preferred; auto
+    /// finds the one that foretells preferences of kept-back trajectories [default: auto for a run
+    /// directory, 1 for files]
+    #[arg(long, value_name = "B|auto")]
+    pub(crate) beta: Option<Beta>,
+    /// What counts as a piece of evidence of its own [default: trajectory for a run directory,
+    /// comparison for files]
+    #[arg(long, value_enum)]
+    pub(crate) evidence: Option<Evidence>,
+}
+
+/// What counts once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Evidence {
+    /// Every comparison, as published: right where each was judged by itself
+    Comparison,
+    /// Every trajectory: right where all comparisons come from one ranking
+    Trajectory,
+}
+
+impl Evidence {
+    /// What a posterior says in its attributes.
+    const ATTRIBUTE: &str = "evidence";
+    const TRAJECTORY: &str = "trajectory";
+
+    /// Comparisons as they count.
+    pub(crate) fn weigh(self, preferences: &Preferences) -> Preferences {
+        match self {
+            Self::Comparison => preferences.clone(),
+            Self::Trajectory => preferences.weighed_by_trajectory(),
+        }
+    }
+
+    /// Says so in the attributes of a posterior.
+    pub(crate) fn note(self, attributes: &mut Map<String, Value>) {
+        if self == Self::Trajectory {
+            attributes.insert(Self::ATTRIBUTE.to_owned(), Self::TRAJECTORY.into());
+        }
+    }
+
+    /// As a posterior's attributes have it.
+    pub(crate) fn of(attributes: &Map<String, Value>) -> Self {
+        match attributes.get(Self::ATTRIBUTE) {
+            Some(value) if value == Self::TRAJECTORY => Self::Trajectory,
+            _ => Self::Comparison,
+        }
+    }
+}
+
+/// How sharp preferences are.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Beta {
+    /// As sharp as foretells preferences of kept-back trajectories.
+    Auto,
+    /// As given.
+    Given(f64),
+}
+
+impl FromStr for Beta {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "auto" => Ok(Self::Auto),
+            _ => positive(text).map(Self::Given),
+        }
+    }
 }
 
 /// The priors by the names of the command line.
@@ -107,6 +175,34 @@ impl ModelFlags {
 }
 
 impl ModelFlags {
+    /// What counts as a piece of evidence of its own. A run directory's comparisons come from a ranking
+    /// of its demonstrations.
+    pub(crate) fn evidence(&self, files: &InputFiles) -> Evidence {
+        self.evidence.unwrap_or(match files.run {
+            Some(_) => Evidence::Trajectory,
+            None => Evidence::Comparison,
+        })
+    }
+
+    /// How sharp preferences between trajectories are. Where too few of these are compared to tell, 1.
+    pub(crate) fn sharpness(
+        &self,
+        files: &InputFiles,
+        features: &Matrix,
+        preferences: &Preferences,
+        prior: Prior,
+        common: &Common,
+    ) -> Result<Sharpness> {
+        let usual = match files.run {
+            Some(_) => Beta::Auto,
+            None => Beta::Given(1.0),
+        };
+        match self.beta.unwrap_or(usual) {
+            Beta::Given(beta) => Ok(Sharpness::Given(beta)),
+            Beta::Auto => Sharpness::find(features, preferences, prior, common),
+        }
+    }
+
     /// The trajectory whose return is not negative: the one named, else the lowest-ranked.
     fn lowest_of(&self, inputs: &Inputs) -> Result<usize, BadInput> {
         let features = &inputs.features;

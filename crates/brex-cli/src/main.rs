@@ -22,6 +22,7 @@ mod report;
 mod rollouts;
 mod run_directory;
 mod run_files;
+mod sharpness;
 mod table;
 mod terminal;
 mod units;

@@ -206,6 +206,75 @@ fn run_toml_does_it_again() {
 }
 
 #[test]
+fn beta_is_found_by_keeping_trajectories_back() {
+    let sandbox = Sandbox::new();
+    // Returns are what the first feature says, but answers are only right three times in four.
+    let rows = (0..24).map(|i| format!("{},{}\n", 10 * i, (i * 7) % 5));
+    sandbox.write("phi.csv", &format!("x,y\n{}", rows.collect::<String>()));
+    let mut answers = String::from("worse,better\n");
+    for a in 0..24 {
+        for b in a + 1..24 {
+            let (worse, better) = if (a * 5 + b * 3) % 4 == 0 {
+                (b, a)
+            } else {
+                (a, b)
+            };
+            answers.push_str(&format!("{worse},{better}\n"));
+        }
+    }
+    sandbox.write("prefs.csv", &answers);
+    let told = sandbox
+        .brex(&format!("{SAMPLE} --out told --json"))
+        .expect(0);
+    assert_eq!(told.json()["beta"], 1.0);
+    let ran = sandbox
+        .brex(&format!("{SAMPLE} --beta auto --out found"))
+        .expect(0);
+    assert!(
+        ran.stdout.contains("of each of 24 trajectories"),
+        "{}",
+        ran.stdout
+    );
+    let summary: serde_json::Value =
+        serde_json::from_str(&sandbox.read("found/summary.json")).unwrap();
+    let beta = summary["beta"].as_f64().unwrap();
+    assert!((0.001..0.1).contains(&beta), "{beta}");
+    let tried = summary["beta_tried"].as_array().unwrap();
+    assert!(
+        tried
+            .iter()
+            .any(|one| one["beta"] == 1.0 && one["loss"].as_f64() > Some(1.0))
+    );
+    assert!(
+        tried
+            .iter()
+            .any(|one| one["beta"] == beta && one["loss"].as_f64() < Some(0.69))
+    );
+    // The same again: found again, and the same bytes; going on too.
+    sandbox
+        .brex("sample --config found/run.toml --out again")
+        .expect(0);
+    assert!(files_below(&sandbox.path("found")) == files_below(&sandbox.path("again")));
+    sandbox
+        .brex(&format!("{SAMPLE} --beta auto --out found --resume"))
+        .expect(0);
+    let ran = sandbox.brex(&format!("{SAMPLE} --beta {beta} --out found --resume"));
+    assert!(ran.expect(2).stderr.contains("beta_from"));
+}
+
+#[test]
+fn too_few_trajectories_leave_beta_at_one() {
+    let sandbox = Sandbox::with_problem();
+    sandbox.write("prefs.csv", "worse,better\na,b\nb,c\n");
+    let ran = sandbox
+        .brex(&format!("{SAMPLE} --beta auto --out run"))
+        .expect(0);
+    assert!(ran.stdout.contains("beta 1: 3 compared"), "{}", ran.stdout);
+    let check = "check --features phi.csv --preferences prefs.csv --beta auto";
+    sandbox.brex(check).expect(0);
+}
+
+#[test]
 fn the_lowest_trajectory_is_found_or_named() {
     let sandbox = Sandbox::with_problem();
     let words = format!("{SAMPLE} --prior nonnegative --draws 2000 --force --out run");

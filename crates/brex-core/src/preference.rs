@@ -139,6 +139,37 @@ impl Preferences {
         }
     }
 
+    /// The same comparisons, weighed so that they count as many times as there are trajectories at
+    /// most: that of `a` and `b` by `1 / n_a + 1 / n_b`, where `n` is the weight of all comparisons that
+    /// a trajectory takes part in, and never by more than 1.
+    ///
+    /// Who ranks 200 trajectories has judged 200 of them, not 19,900 pairs on their own: whatever made a
+    /// trajectory seem better or worse than it is has a part in all of its comparisons. Taken for
+    /// independent, they would leave no doubt about anything. Where every trajectory is compared once,
+    /// nothing changes.
+    pub fn weighed_by_trajectory(&self) -> Self {
+        let mut total = vec![0.0; self.trajectories];
+        for item in &self.items {
+            total[item.a] += item.weight;
+            total[item.b] += item.weight;
+        }
+        let items = self.items.iter().map(|item| {
+            let share = if item.weight > 0.0 {
+                1.0 / total[item.a] + 1.0 / total[item.b]
+            } else {
+                1.0
+            };
+            Preference {
+                weight: item.weight * share.min(1.0),
+                ..*item
+            }
+        });
+        Self {
+            trajectories: self.trajectories,
+            items: items.collect(),
+        }
+    }
+
     /// The comparisons, in the order given.
     pub fn items(&self) -> &[Preference] {
         &self.items
@@ -163,6 +194,39 @@ impl Preferences {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_ranking_counts_as_many_times_as_it_has_trajectories() {
+        for count in [3, 12, 200] {
+            let weighed = Preferences::full_ranking(count).weighed_by_trajectory();
+            let sum: f64 = weighed.items().iter().map(|item| item.weight).sum();
+            assert!((sum - count as f64).abs() < 1e-9, "{count}: {sum}");
+        }
+    }
+
+    #[test]
+    fn what_is_compared_once_counts_as_before() {
+        let light = Preference {
+            weight: 0.5,
+            ..Preference::strict(4, 5)
+        };
+        let nothing = Preference {
+            weight: 0.0,
+            ..Preference::strict(0, 5)
+        };
+        let items = vec![
+            Preference::strict(0, 1),
+            Preference::tie(2, 3),
+            light,
+            nothing,
+        ];
+        let all = Preferences::new(6, items).unwrap();
+        assert_eq!(all.weighed_by_trajectory(), all);
+        // One that is compared with two others: each of these counts as a whole.
+        let star = vec![Preference::strict(0, 1), Preference::strict(0, 2)];
+        let star = Preferences::new(3, star).unwrap();
+        assert_eq!(star.weighed_by_trajectory(), star);
+    }
 
     #[test]
     fn each_defect_has_its_own_error() {

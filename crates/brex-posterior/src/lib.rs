@@ -48,6 +48,7 @@ mod prior;
 mod problem;
 mod sample;
 mod sampler;
+mod sharpness;
 mod simulate;
 mod subspace;
 mod suspicion;
@@ -75,5 +76,6 @@ pub use sampler::{
     ChainBlock, Chains, EllipticalSlice, Hmc, Progress, RandomWalk, SampleError, Sampler, Stage,
     Watch, sampler_by_name,
 };
+pub use sharpness::{Sharpness, SharpnessError, TriedSharpness, find_sharpness};
 pub use simulate::{BenchmarkProblem, benchmark_problem};
 pub use suspicion::{Suspicion, suspicions};

@@ -33,7 +33,7 @@ pub(crate) struct Checked {
 }
 
 pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Outcome> {
-    let checked = execute(arguments)?;
+    let checked = execute(arguments, common)?;
     if common.json {
         print(&json_text(&checked.json()?)?)?;
     } else {
@@ -43,13 +43,15 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Outcome> {
 }
 
 /// Reads the files and looks at them.
-pub(crate) fn execute(arguments: &Arguments) -> Result<Checked> {
+pub(crate) fn execute(arguments: &Arguments, common: &Common) -> Result<Checked> {
     let inputs = arguments.files.read()?;
     let inspection = inspect(&inputs.features, &inputs.preferences.preferences);
     let prior = arguments.model.prior(&inputs)?;
-    let beta = arguments.model.beta;
+    let (model, files) = (&arguments.model, &arguments.files);
     let features = inputs.features.matrix();
-    let problem = Problem::new(features, &inputs.preferences.preferences, prior, beta)?;
+    let preferences = (model.evidence(files)).weigh(&inputs.preferences.preferences);
+    let sharpness = model.sharpness(files, features, &preferences, prior, common)?;
+    let problem = Problem::new(features, &preferences, prior, sharpness.beta())?;
     let knowledge = knowledge(&problem)?;
     let report = CheckJson::new(&inputs, &inspection, &knowledge);
     let files = arguments.files.clone();

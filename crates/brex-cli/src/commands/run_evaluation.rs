@@ -98,7 +98,7 @@ impl RunEvaluation {
                 &posterior,
                 &preferences,
                 &trex,
-                common.seed,
+                common,
             )?,
             evaluation,
             run: features,

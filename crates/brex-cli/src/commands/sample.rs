@@ -10,6 +10,7 @@ use crate::interrupt;
 use crate::progress::Progress;
 use crate::run_directory::{KeepLogLikelihood, RunDirectory, fingerprint, read_to_resume};
 use crate::run_files::RunFiles;
+use crate::sharpness::Sharpness;
 use crate::terminal::{Style, json_text, print, printable, say, warn};
 use anyhow::Result;
 use brex_core::Policy;
@@ -168,8 +169,11 @@ pub(crate) fn execute(arguments: &Arguments, common: &Common) -> Result<SampleRe
         None => policies_of_run(&arguments.files)?,
     };
     let prior = arguments.model.prior(&inputs)?;
-    let beta = arguments.model.beta;
-    let problem = Problem::new(features, &inputs.preferences.preferences, prior, beta)?;
+    let model = &arguments.model;
+    let evidence = model.evidence(&arguments.files);
+    let preferences = evidence.weigh(&inputs.preferences.preferences);
+    let sharpness = model.sharpness(&arguments.files, features, &preferences, prior, common)?;
+    let problem = Problem::new(features, &preferences, prior, sharpness.beta())?;
     if let Prior::NonNegative { lowest } = prior
         && !common.quiet
     {
@@ -186,7 +190,8 @@ pub(crate) fn execute(arguments: &Arguments, common: &Common) -> Result<SampleRe
     if let Prior::NonNegative { lowest } = prior {
         attributes.insert("lowest".to_owned(), json!(lowest));
     }
-    attributes.insert("beta".to_owned(), json!(beta));
+    sharpness.note(&mut attributes);
+    evidence.note(&mut attributes);
     attributes.insert("seed".to_owned(), json!(common.seed));
     attributes.insert("inputs".to_owned(), json!(fingerprint(&inputs)));
     let previous = match arguments.resume {
@@ -242,6 +247,8 @@ pub(crate) fn execute(arguments: &Arguments, common: &Common) -> Result<SampleRe
     }
     let inputs = SummaryInputs {
         problem: &problem,
+        sharpness: &sharpness,
+        evidence,
         sampler: sampler.name(),
         seed: common.seed,
         delta: options.delta,
@@ -254,7 +261,7 @@ pub(crate) fn execute(arguments: &Arguments, common: &Common) -> Result<SampleRe
         sampled: run.sampled,
         keep_log_likelihood,
         attributes,
-        settings: arguments.settings(common),
+        settings: arguments.settings(&sharpness, common),
         summary: report.summary(keep_log_likelihood),
     };
     directory.write(out)?;
@@ -301,7 +308,7 @@ impl Arguments {
     }
 
     /// All settings that the draws depend on, as a table for `--config`.
-    fn settings(&self, common: &Common) -> toml::Table {
+    fn settings(&self, sharpness: &Sharpness, common: &Common) -> toml::Table {
         let mut table = toml::Table::new();
         let mut set = |key: &str, value: toml::Value| {
             table.insert(key.to_owned(), value);
@@ -317,7 +324,8 @@ impl Arguments {
         set("sampler", name_of(&sampling.sampler));
         set("prior", name_of(&self.model.prior));
         set("prior-scale", self.model.prior_scale.into());
-        set("beta", self.model.beta.into());
+        set("beta", sharpness.setting());
+        set("evidence", name_of(&self.model.evidence(&self.files)));
         if let Some(lowest) = &self.model.lowest {
             set("lowest", toml::Value::String(lowest.clone()));
         }

@@ -1,7 +1,9 @@
 //! What `brex sample` says about a run: for people, for programs and for the summary on disk.
 
 use crate::exit::Outcome;
+use crate::input::Evidence;
 use crate::numbers;
+use crate::sharpness::{Sharpness, Tried};
 use crate::table::Table;
 use crate::terminal::Style;
 use anyhow::Result;
@@ -15,6 +17,8 @@ use std::path::{Path, PathBuf};
 /// What a report needs to know besides the run.
 pub(crate) struct SummaryInputs<'a> {
     pub(crate) problem: &'a Problem<'a>,
+    pub(crate) sharpness: &'a Sharpness,
+    pub(crate) evidence: Evidence,
     pub(crate) sampler: &'static str,
     pub(crate) seed: u64,
     pub(crate) delta: f64,
@@ -27,6 +31,8 @@ pub(crate) struct SummaryInputs<'a> {
 #[derive(Debug)]
 pub(crate) struct SampleReport {
     facts: Facts,
+    sharpness: Sharpness,
+    evidence: Evidence,
     times: Times,
     estimates: Estimates,
     convergence: Convergence,
@@ -44,6 +50,8 @@ struct Facts {
     trajectories: usize,
     features: usize,
     preferences: usize,
+    /// How many independent ones they count as.
+    evidence: f64,
     chains: usize,
     draws: usize,
     max_rhat: f64,
@@ -115,6 +123,9 @@ impl SampleReport {
             trajectories: inputs.problem.features().rows(),
             features: inputs.problem.dim(),
             preferences: inputs.problem.preferences().len(),
+            evidence: (inputs.problem.preferences().items().iter())
+                .map(|item| item.weight)
+                .sum(),
             chains: sampled.draws.chains(),
             draws: sampled.draws.len(),
             max_rhat: convergence.max_rhat,
@@ -143,6 +154,8 @@ impl SampleReport {
         };
         Ok(Self {
             facts,
+            sharpness: inputs.sharpness.clone(),
+            evidence: inputs.evidence,
             times,
             estimates: Estimates::new(inputs.problem, sampled)?,
             convergence: convergence.clone(),
@@ -182,6 +195,9 @@ impl SampleReport {
         struct Kept<'a> {
             #[serde(flatten)]
             facts: &'a Facts,
+            /// What beta was chosen from, if it was not given.
+            #[serde(skip_serializing_if = "Vec::is_empty")]
+            beta_tried: Vec<Tried>,
             log_likelihood_kept: bool,
             #[serde(flatten)]
             estimates: &'a Estimates,
@@ -189,6 +205,7 @@ impl SampleReport {
         }
         let kept = Kept {
             facts: &self.facts,
+            beta_tried: self.sharpness.tried(),
             log_likelihood_kept,
             estimates: &self.estimates,
             brex: env!("CARGO_PKG_VERSION"),
@@ -220,6 +237,18 @@ impl SampleReport {
             numbers::seconds(warmup_seconds),
             numbers::seconds(diagnostics_seconds),
         );
+        let mut model = Vec::new();
+        if self.evidence == Evidence::Trajectory {
+            model.push(format!(
+                "{} comparisons count as {} independent ones, about one for each trajectory",
+                numbers::count(self.facts.preferences),
+                numbers::trimmed(self.facts.evidence, 4)
+            ));
+        }
+        model.extend(self.sharpness.text());
+        if !model.is_empty() {
+            text.push_str(&format!("{}\n\n", model.join("\n")));
+        }
         let mut table = Table::new(["diagnostic", "worst", "needed"]);
         table.column("of", crate::table::Align::Left);
         let found = &self.convergence;

@@ -30,7 +30,7 @@ use brex_store::AtomicDir;
 use files::{Demonstration, Judge, Results};
 use serde_json::json;
 use skill::{Checkpoint, Choice, PAPER_UPDATES};
-use spread::spread;
+use spread::{Take, spread};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -291,8 +291,12 @@ fn record(
                 pool.extend(episodes.into_iter().map(|episode| (checkpoint, episode)));
             }
         }
-        let scored: Vec<(usize, f64)> = pool.iter().map(|(at, e)| (*at, e.score)).collect();
-        let places = spread(&scored, count.into(), most);
+        let takes = pool.iter().map(|(player, episode)| Take {
+            player: *player,
+            score: episode.score,
+            length: episode.actions.len(),
+        });
+        let places = spread(&takes.collect::<Vec<_>>(), count.into(), most);
         shown.extend(places.into_iter().map(|place| pool[place].clone()));
     } else {
         for (index, &checkpoint) in chosen.demonstrators.iter().enumerate() {

@@ -105,7 +105,7 @@ fn run_step(words: &[OsString], common: &Common) -> Result<(&'static str, Value,
     };
     match &parsed.command {
         Command::Check(arguments) => {
-            let checked = check::execute(arguments)?;
+            let checked = check::execute(arguments, common)?;
             show(checked.text(Style::for_stdout()))?;
             Ok(("check", checked.json()?, Outcome::Done))
         }

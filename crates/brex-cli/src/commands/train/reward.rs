@@ -5,6 +5,7 @@ use crate::checksum::checksum;
 use crate::commands::features::read_encoder;
 use crate::exit::BadInput;
 use crate::honesty::{check_dimensions, prior_of};
+use crate::input::Evidence;
 use crate::recorded::RecordedEpisodes;
 use crate::run_files::RunFiles;
 use anyhow::{Context, Result};
@@ -247,6 +248,7 @@ fn posterior_weights(files: &RunFiles, which: Learned, encoder: &str) -> Result<
         Learned::Map | Learned::RawMap => {
             let features = read_features(&files.features)?;
             let preferences = read_preferences(&files.preferences, &features)?.preferences;
+            let preferences = Evidence::of(&posterior.attributes).weigh(&preferences);
             let (prior, beta) = prior_of(&posterior)?;
             let problem = Problem::new(features.matrix(), &preferences, prior, beta)?;
             let maximum = maximum_a_posteriori(&problem);
