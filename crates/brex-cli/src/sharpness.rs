@@ -1,4 +1,4 @@
-//! How sharp preferences are taken to be: as told, or as kept-back trajectories tell.
+//! How sharp preferences are taken to be: as told, or as the best trajectories tell, foretold from the others.
 
 use crate::args::Common;
 use crate::interrupt;
@@ -13,7 +13,7 @@ use std::ops::ControlFlow;
 
 /// What a posterior says in its attributes of where its sharpness is from.
 const ATTRIBUTE: &str = "beta_from";
-const KEPT_BACK: &str = "kept-back trajectories";
+const KEPT_BACK: &str = "the best trajectories, kept back";
 
 /// The inverse temperature of preferences, and where it is from.
 #[derive(Debug, Clone, PartialEq)]
@@ -112,20 +112,15 @@ impl Sharpness {
                 "beta 1: {trajectories} compared trajectories are too few to find a better one"
             )),
             Self::Found(found) => {
-                let loss = |beta: f64| {
-                    let tried = found.tried.iter().find(|tried| tried.beta == beta);
-                    numbers::fixed(tried.map_or(f64::NAN, |tried| tried.loss), 3)
-                };
-                let least = found.tried.iter().min_by(|a, b| a.loss.total_cmp(&b.loss));
-                let best = least.map_or(found.beta, |tried| tried.beta);
+                let least = found.tried.iter().map(|tried| tried.loss);
+                let least = least.fold(f64::INFINITY, f64::min);
                 Some(format!(
-                    "beta {}: foretells the preferences of each of {} trajectories from those of \
-                     others with a loss of {} (beta {}: {}; a coin: 0.693)",
+                    "beta {}: foretells comparisons of the best {} of {} trajectories from those of \
+                     the others best (loss {}; a coin's: 0.693)",
                     found.beta,
+                    found.kept_back,
                     found.trajectories,
-                    loss(found.beta),
-                    best,
-                    loss(best),
+                    numbers::fixed(least, 3),
                 ))
             }
         }

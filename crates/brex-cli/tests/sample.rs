@@ -231,7 +231,7 @@ fn beta_is_found_by_keeping_trajectories_back() {
         .brex(&format!("{SAMPLE} --beta auto --out found"))
         .expect(0);
     assert!(
-        ran.stdout.contains("of each of 24 trajectories"),
+        ran.stdout.contains("the best 10 of 24 trajectories"),
         "{}",
         ran.stdout
     );

@@ -6,12 +6,12 @@
 //! weights in directions in which the trajectories hardly differ, and such weights say anything about
 //! what no trajectory shows.
 //!
-//! So trajectories are kept back, a part at a time. The posterior of the comparisons among the others
-//! foretells those in which a kept-back one takes part, with the probability that its draws give them
-//! on average, and what counts is minus the log of it. Neighbouring values of `beta` differ by
-//! a factor of two, and the softest is taken that does not foretell worse than the best by more than
-//! the standard error of the difference over the kept-back trajectories: what is not known to be
-//! there is not claimed.
+//! So the best trajectories are kept back, a fifth of them and then two fifths. The posterior of the
+//! comparisons among the others foretells those in which a kept-back one takes part, with the
+//! probability that its draws give them on average; what counts is minus the log of it, and the value
+//! with the least is taken. The best are kept back, and not any, because this is what a learned reward
+//! is for: to judge what is better than all that was shown. A reward that foretells trajectories like
+//! those it has learned from may say anything about others.
 
 use crate::likelihood::sigmoid;
 use crate::sample::{Length, SampleOptions, sample};
@@ -20,36 +20,42 @@ use crate::{Hmc, Prior, Problem, ProblemError};
 use brex_core::{Matrix, Preference, Preferences};
 use rayon::prelude::*;
 
-/// Parts that trajectories are kept back in.
-const PARTS: usize = 5;
+/// Shares of the trajectories that are kept back.
+const SHARES: [f64; 2] = [0.2, 0.4];
+
+/// With fewer compared trajectories nothing can be said.
+const FEWEST: usize = 5;
 
 /// Draws of each posterior, in all chains together.
 const DRAWS: usize = 800;
 
-/// Halvings of 1 that are tried at most, and doublings.
-const SOFTEST: i32 = -14;
-const SHARPEST: i32 = 10;
+/// Powers of two that are tried in any case; further ones while the last is the best.
+const USUAL: std::ops::RangeInclusive<i32> = -7..=3;
+const SOFTEST: i32 = -40;
+const SHARPEST: i32 = 40;
 
 /// How well one value foretold what was kept back.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TriedSharpness {
     /// The inverse temperature.
     pub beta: f64,
-    /// Minus the log probability of a kept-back comparison, on average; every trajectory counts the
-    /// same.
+    /// Minus the log probability of a kept-back trajectory's comparisons, on average.
     pub loss: f64,
-    /// By how much that is more than the least, and the standard error of this difference.
+    /// By how much that is more than the least, and the standard error of this difference over the
+    /// trajectories.
     pub excess: [f64; 2],
 }
 
 /// The inverse temperature that was found, and what it was chosen from.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Sharpness {
-    /// The softest that foretells about as well as the best.
+    /// The one that foretells best.
     pub beta: f64,
     /// All that were tried, from the softest to the sharpest.
     pub tried: Vec<TriedSharpness>,
-    /// Trajectories that were kept back, one part after the other.
+    /// How many trajectories were kept back at most.
+    pub kept_back: usize,
+    /// How many are compared.
     pub trajectories: usize,
 }
 
@@ -58,8 +64,8 @@ pub struct Sharpness {
 pub enum SharpnessError {
     /// There is too little to keep something back.
     #[error(
-        "{trajectories} compared trajectories are too few to keep some back and foretell their \
-         comparisons from the others; at least {PARTS} that others are compared with are needed"
+        "{trajectories} compared trajectories are too few to foretell the comparisons of the best from \
+         those of the others; at least {FEWEST} are needed, and comparisons among the worse ones"
     )]
     TooFew {
         /// Trajectories that are compared with others.
@@ -93,7 +99,7 @@ pub fn find_sharpness(
     seed: u64,
     watch: &Watch<'_>,
 ) -> Result<Sharpness, SharpnessError> {
-    let parts = parts_of(preferences)?;
+    let (parts, trajectories) = parts_of(preferences)?;
     let losses = |power: i32| -> Result<(i32, Vec<f64>), SharpnessError> {
         let beta = f64::powi(2.0, power);
         let each = parts.par_iter();
@@ -101,73 +107,74 @@ pub fn find_sharpness(
         let each: Vec<Vec<f64>> = each.collect::<Result<_, _>>()?;
         Ok((power, each.concat()))
     };
-    let mut tried = vec![losses(0)?];
-    // Sharper while that is better; softer while it may be as good.
-    for power in 1..=SHARPEST {
-        tried.push(losses(power)?);
-        if best(&tried) != power {
+    let mut tried = USUAL.map(losses).collect::<Result<Vec<_>, _>>()?;
+    for power in *USUAL.end() + 1..=SHARPEST {
+        if best(&tried) != power - 1 {
             break;
         }
+        tried.push(losses(power)?);
     }
-    for power in (SOFTEST..0).rev() {
-        tried.push(losses(power)?);
-        if best(&tried) > power && !as_good(&tried, power) {
+    for power in (SOFTEST..*USUAL.start()).rev() {
+        if best(&tried) != power + 1 {
             break;
         }
+        tried.push(losses(power)?);
     }
     tried.sort_unstable_by_key(|(power, _)| *power);
     let best = best(&tried);
-    let chosen = tried.iter().map(|(power, _)| *power);
-    let chosen = chosen.clone().find(|power| as_good(&tried, *power));
     let tried_with = |(power, losses): &(i32, Vec<f64>)| TriedSharpness {
         beta: f64::powi(2.0, *power),
         loss: mean(losses),
         excess: excess(&tried, *power, best),
     };
+    let kept_back = parts.iter().map(|part| part.back.len()).max();
     Ok(Sharpness {
-        beta: f64::powi(2.0, chosen.unwrap_or(best)),
+        beta: f64::powi(2.0, best),
         tried: tried.iter().map(tried_with).collect(),
-        trajectories: parts.iter().map(|part| part.back.len()).sum(),
+        kept_back: kept_back.unwrap_or(0),
+        trajectories,
     })
 }
 
-/// Keeps trajectories back in turns, in the order of their rows: neighbours, which are often alike,
-/// are in different parts.
-fn parts_of(preferences: &Preferences) -> Result<Vec<Part>, SharpnessError> {
+/// Keeps the best trajectories back, by their shares of wins; and says how many are compared.
+fn parts_of(preferences: &Preferences) -> Result<(Vec<Part>, usize), SharpnessError> {
     let count = preferences.trajectories();
     let items = || preferences.items().iter().filter(|item| item.weight > 0.0);
-    let mut compared = vec![false; count];
+    let (mut wins, mut total) = (vec![0.0; count], vec![0.0; count]);
     for item in items() {
-        compared[item.a] = true;
-        compared[item.b] = true;
+        wins[item.a] += item.weight * (1.0 - item.label);
+        wins[item.b] += item.weight * item.label;
+        total[item.a] += item.weight;
+        total[item.b] += item.weight;
     }
-    let rows: Vec<usize> = (0..count).filter(|row| compared[*row]).collect();
+    let share = |row: &usize| wins[*row] / total[*row];
+    let mut rows: Vec<usize> = (0..count).filter(|row| total[*row] > 0.0).collect();
+    rows.sort_by(|a, b| share(a).total_cmp(&share(b)));
     let too_few = || SharpnessError::TooFew {
         trajectories: rows.len(),
     };
-    let mut part_of = vec![PARTS; count];
-    for (position, row) in rows.iter().enumerate() {
-        part_of[*row] = position % PARTS;
+    if rows.len() < FEWEST {
+        return Err(too_few());
     }
-    let mut parts = Vec::with_capacity(PARTS);
-    for part in 0..PARTS {
-        let touched = |item: &&Preference| part_of[item.a] == part || part_of[item.b] == part;
+    let mut parts = Vec::with_capacity(SHARES.len());
+    for share in SHARES {
+        let many = (share * rows.len() as f64).round() as usize;
+        let back = &rows[rows.len() - many.clamp(1, rows.len())..];
+        let mut kept_back = vec![false; count];
+        back.iter().for_each(|row| kept_back[*row] = true);
+        let touched = |item: &&Preference| kept_back[item.a] || kept_back[item.b];
         let known: Vec<Preference> = items().filter(|item| !touched(item)).copied().collect();
         let foretold: Vec<Preference> = items().filter(touched).copied().collect();
-        if known.is_empty() || foretold.is_empty() {
+        if known.is_empty() {
             return Err(too_few());
         }
         parts.push(Part {
             known: Preferences::new(count, known).map_err(|_| too_few())?,
             foretold,
-            back: rows
-                .iter()
-                .copied()
-                .filter(|row| part_of[*row] == part)
-                .collect(),
+            back: back.to_vec(),
         });
     }
-    Ok(parts)
+    Ok((parts, rows.len()))
 }
 
 /// For every trajectory of a part, minus the log probability of its comparisons on average.
@@ -224,12 +231,6 @@ fn best(tried: &[(i32, Vec<f64>)]) -> i32 {
     least.map_or(0, |(power, _)| *power)
 }
 
-/// Whether a power's loss is within a standard error of the least.
-fn as_good(tried: &[(i32, Vec<f64>)], power: i32) -> bool {
-    let [more, error] = excess(tried, power, best(tried));
-    more <= error
-}
-
 /// By how much a power's loss is more than another's, and the standard error of that over the
 /// trajectories.
 fn excess(tried: &[(i32, Vec<f64>)], power: i32, than: i32) -> [f64; 2] {
@@ -281,7 +282,7 @@ mod tests {
             let sharpness = found(&features, &preferences).unwrap();
             let off = (sharpness.beta / truth).log2();
             assert!((-1.01..=1.01).contains(&off), "{truth}: {sharpness:?}");
-            assert_eq!(sharpness.trajectories, 60);
+            assert_eq!((sharpness.trajectories, sharpness.kept_back), (60, 24));
             assert!(sharpness.tried.is_sorted_by(|a, b| a.beta < b.beta));
             let least = sharpness.tried.iter().map(|tried| tried.excess[0]);
             assert_eq!(least.fold(f64::INFINITY, f64::min), 0.0);
@@ -301,7 +302,7 @@ mod tests {
     fn answers_by_chance_are_as_soft_as_can_be() {
         let (features, preferences) = answered(40, 1e-9, 4);
         let sharpness = found(&features, &preferences).unwrap();
-        assert!(sharpness.beta <= 0.13, "{sharpness:?}");
+        assert!(sharpness.beta < 0.2, "{sharpness:?}");
     }
 
     #[test]
@@ -321,11 +322,28 @@ mod tests {
         let few = Preferences::full_ranking(4);
         let error = found(&features, &few).unwrap_err();
         assert_eq!(error, SharpnessError::TooFew { trajectories: 4 });
-        // All comparisons are with one trajectory: nothing is left when it is kept back.
+        // All comparisons are with the best: nothing is known of the others.
         let features = Matrix::from_fn(8, 2, |i, j| (i + j) as f64);
-        let star = (1..8).map(|other| Preference::strict(0, other)).collect();
+        let star = (1..8).map(|other| Preference::strict(other, 0)).collect();
         let star = Preferences::new(8, star).unwrap();
         let error = found(&features, &star).unwrap_err();
         assert_eq!(error, SharpnessError::TooFew { trajectories: 8 });
+    }
+
+    /// Two features: one says what is better among the worse half and nothing more above, the other
+    /// what is better throughout, with noise. A sharp posterior takes the first for the truth.
+    #[test]
+    fn what_does_not_carry_beyond_is_not_trusted() {
+        let mut random = stream(7, "beyond", 0);
+        let features = Matrix::from_fn(60, 2, |i, j| {
+            let noise: f64 = random.sample(StandardNormal);
+            match j {
+                0 => 0.3 * (i.min(30) as f64),
+                _ => 3.0 * noise + 0.3 * i as f64,
+            }
+        });
+        let preferences = Preferences::full_ranking(60);
+        let sharpness = found(&features, &preferences).unwrap();
+        assert!(sharpness.beta < 1.0, "{sharpness:?}");
     }
 }

@@ -30,7 +30,7 @@ use brex_store::AtomicDir;
 use files::{Demonstration, Judge, Results};
 use serde_json::json;
 use skill::{Checkpoint, Choice, PAPER_UPDATES};
-use spread::{Take, spread};
+use spread::spread;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -180,6 +180,7 @@ fn run_add(arguments: &Arguments, episode: &Path, common: &Common) -> Result<Out
 /// an agent learns in them; for Atari as many as the paper's agents had.
 fn config(arguments: &Arguments, spec: &Spec) -> Result<PpoConfig, BadInput> {
     let mut settings = arguments.settings.clone();
+    settings.for_demonstrators(spec);
     if settings.steps.is_none() {
         let paper = PAPER_UPDATES * 9 * 128;
         let atari = spec.is_atari();
@@ -291,12 +292,8 @@ fn record(
                 pool.extend(episodes.into_iter().map(|episode| (checkpoint, episode)));
             }
         }
-        let takes = pool.iter().map(|(player, episode)| Take {
-            player: *player,
-            score: episode.score,
-            length: episode.actions.len(),
-        });
-        let places = spread(&takes.collect::<Vec<_>>(), count.into(), most);
+        let scored: Vec<(usize, f64)> = pool.iter().map(|(at, e)| (*at, e.score)).collect();
+        let places = spread(&scored, count.into(), most);
         shown.extend(places.into_iter().map(|place| pool[place].clone()));
     } else {
         for (index, &checkpoint) in chosen.demonstrators.iter().enumerate() {

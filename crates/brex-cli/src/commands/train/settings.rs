@@ -106,6 +106,14 @@ macro_rules! each_given {
 }
 
 impl Settings {
+    /// For demonstrators, and the policies that rewards are judged by: play is begun for them, as for
+    /// the paper's agents. One that forgot to launch its last ball would be judged by how long it waits.
+    pub(crate) fn for_demonstrators(&mut self, spec: &Spec) {
+        if !spec.is_atari() {
+            self.serve.get_or_insert(true);
+        }
+    }
+
     /// For rewards of what is seen: nobody may wait for ever where such a reward is highest; and what
     /// a step is worth as such is hardly known, so that in pocket games an end costs a part of the
     /// future only. If it cost all, hiding would beat every risk; if nothing, a lost ball were no loss.
