@@ -330,15 +330,16 @@ mod tests {
         assert_eq!(error, SharpnessError::TooFew { trajectories: 8 });
     }
 
-    /// Two features: one says what is better among the worse half and nothing more above, the other
-    /// what is better throughout, with noise. A sharp posterior takes the first for the truth.
+    /// Two features: one says exactly what is better among the worse trajectories and the opposite
+    /// above, the other what is better throughout, with noise. A sharp posterior takes the first for
+    /// the truth.
     #[test]
     fn what_does_not_carry_beyond_is_not_trusted() {
         let mut random = stream(7, "beyond", 0);
         let features = Matrix::from_fn(60, 2, |i, j| {
             let noise: f64 = random.sample(StandardNormal);
             match j {
-                0 => 0.3 * (i.min(30) as f64),
+                0 => 0.3 * (i.min(72 - i) as f64),
                 _ => 3.0 * noise + 0.3 * i as f64,
             }
         });

@@ -169,6 +169,8 @@ impl Report<'_> {
             "R-hat",
             "effective draws of the bound",
             "preferences",
+            "that count as",
+            "beta",
             "features",
         ];
         let row = vec![
@@ -177,13 +179,17 @@ impl Report<'_> {
             number("max_rhat", 5),
             number("min_ess_quantile", 4),
             count("preferences"),
+            number("evidence", 4),
+            number("beta", 4),
             count("features"),
         ];
         let verdict = summary["verdict"].as_str().unwrap_or_default();
         page.section("The posterior")
             .text(
                 "Rewards that explain the preferences, drawn until every quantity that matters has \
-                 converged.",
+                 converged. Preferences that come from one ranking are not independent facts: together \
+                 they count about once for each episode. Beta is how sharp they are taken to be, as \
+                 foretells those of the best episodes from those of the others.",
             )
             .table(&heads, &[row])
             .text(&format!("Verdict: {verdict}."));

@@ -18,7 +18,7 @@ use crate::commands::train::{Ended, Notes, Settings, TrainingFolder, policy_path
 use crate::device::{DeviceArgument, open};
 use crate::exit::{BadInput, Outcome};
 use crate::interrupt;
-use crate::player::read_agent;
+use crate::player::read_policy;
 use crate::progress::Progress;
 use crate::run_files::write_text;
 use crate::terminal::{Style, json_text, print, say};
@@ -94,6 +94,15 @@ impl Arguments {
     fn count(&self, spec: &Spec) -> u16 {
         let usual = if spec.is_atari() { 12 } else { 100 };
         self.count.unwrap_or(usual)
+    }
+
+    /// A checkpoint that demonstrates or is judged. Agents of pocket games learn to begin play by
+    /// themselves, but then it is begun for them, as for the paper's agents: one that forgets to launch
+    /// its last ball would be judged by how long it waits.
+    fn performer(&self, path: &Path, spec: &Spec) -> Result<PolicyFile, BadInput> {
+        let mut file = read_policy(path, spec)?;
+        file.serve = self.settings.serve().unwrap_or(!spec.is_atari());
+        Ok(file)
     }
 }
 
@@ -180,7 +189,6 @@ fn run_add(arguments: &Arguments, episode: &Path, common: &Common) -> Result<Out
 /// an agent learns in them; for Atari as many as the paper's agents had.
 fn config(arguments: &Arguments, spec: &Spec) -> Result<PpoConfig, BadInput> {
     let mut settings = arguments.settings.clone();
-    settings.for_demonstrators(spec);
     if settings.steps.is_none() {
         let paper = PAPER_UPDATES * 9 * 128;
         let atari = spec.is_atari();
@@ -271,7 +279,7 @@ fn record(
             return Ok(known.clone());
         }
         let (update, path) = &checkpoints[index];
-        let agent = read_agent(path, env.as_ref(), device)?;
+        let agent = arguments.performer(path, env.spec())?.agent(device)?;
         let seed = common.seed ^ update << 32 ^ (round as u64) << 16;
         let episodes = play(arguments, &agent, takes, seed)?;
         played.insert((index, round), episodes.clone());
@@ -317,10 +325,9 @@ fn record(
     let mut judges = Vec::new();
     for (name, checkpoint) in JUDGES.into_iter().zip(chosen.judges) {
         let (update, path) = &checkpoints[checkpoint];
-        let agent = read_agent(path, env.as_ref(), device)?;
+        let file = arguments.performer(path, env.spec())?;
         let episodes = usize::from(arguments.episodes);
-        let played = play(arguments, &agent, episodes, common.seed)?;
-        let file = PolicyFile::from_bytes(&std::fs::read(path)?)?;
+        let played = play(arguments, &file.agent(device)?, episodes, common.seed)?;
         judges.push(Judge::new(name, *update, file, &played));
     }
     Ok(Results {

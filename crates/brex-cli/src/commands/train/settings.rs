@@ -106,12 +106,9 @@ macro_rules! each_given {
 }
 
 impl Settings {
-    /// For demonstrators, and the policies that rewards are judged by: play is begun for them, as for
-    /// the paper's agents. One that forgot to launch its last ball would be judged by how long it waits.
-    pub(crate) fn for_demonstrators(&mut self, spec: &Spec) {
-        if !spec.is_atari() {
-            self.serve.get_or_insert(true);
-        }
+    /// Whether play is begun, if it was told.
+    pub(crate) fn serve(&self) -> Option<bool> {
+        self.serve
     }
 
     /// For rewards of what is seen: nobody may wait for ever where such a reward is highest; and what
