@@ -76,8 +76,8 @@ pub(crate) struct ModelFlags {
     #[arg(long, value_name = "ROW|ID")]
     pub(crate) lowest: Option<String>,
     /// The inverse temperature of the preferences: how reliably the better one is preferred; auto
-    /// finds the one that foretells preferences of kept-back trajectories [default: auto for a run
-    /// directory, 1 for files]
+    /// finds the one that foretells those of the best trajectories from those of the others [default:
+    /// auto for a run directory, 1 for files]
     #[arg(long, value_name = "B|auto")]
     pub(crate) beta: Option<Beta>,
     /// What counts as a piece of evidence of its own [default: trajectory for a run directory,
@@ -96,9 +96,15 @@ pub(crate) enum Evidence {
 }
 
 impl Evidence {
-    /// What a posterior says in its attributes.
+    /// What a posterior calls it in its attributes.
     const ATTRIBUTE: &str = "evidence";
-    const TRAJECTORY: &str = "trajectory";
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Comparison => "comparison",
+            Self::Trajectory => "trajectory",
+        }
+    }
 
     /// Comparisons as they count.
     pub(crate) fn weigh(self, preferences: &Preferences) -> Preferences {
@@ -110,15 +116,13 @@ impl Evidence {
 
     /// Says so in the attributes of a posterior.
     pub(crate) fn note(self, attributes: &mut Map<String, Value>) {
-        if self == Self::Trajectory {
-            attributes.insert(Self::ATTRIBUTE.to_owned(), Self::TRAJECTORY.into());
-        }
+        attributes.insert(Self::ATTRIBUTE.to_owned(), self.name().into());
     }
 
-    /// As a posterior's attributes have it.
+    /// As a posterior's attributes have it; as published where they say nothing.
     pub(crate) fn of(attributes: &Map<String, Value>) -> Self {
         match attributes.get(Self::ATTRIBUTE) {
-            Some(value) if value == Self::TRAJECTORY => Self::Trajectory,
+            Some(value) if value == Self::Trajectory.name() => Self::Trajectory,
             _ => Self::Comparison,
         }
     }
@@ -127,7 +131,7 @@ impl Evidence {
 /// How sharp preferences are.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Beta {
-    /// As sharp as foretells preferences of kept-back trajectories.
+    /// As foretells the preferences of the best trajectories from those of the others.
     Auto,
     /// As given.
     Given(f64),

@@ -13,6 +13,7 @@ use std::ops::ControlFlow;
 
 /// What a posterior says in its attributes of where its sharpness is from.
 const ATTRIBUTE: &str = "beta_from";
+const GIVEN: &str = "given";
 const KEPT_BACK: &str = "the best trajectories, kept back";
 
 /// The inverse temperature of preferences, and where it is from.
@@ -70,9 +71,11 @@ impl Sharpness {
     /// What tells draws with this sharpness from others.
     pub(crate) fn note(&self, map: &mut Map<String, Value>) {
         map.insert("beta".to_owned(), json!(self.beta()));
-        if !matches!(self, Self::Given(_)) {
-            map.insert(ATTRIBUTE.to_owned(), json!(KEPT_BACK));
-        }
+        let from = match self {
+            Self::Given(_) => GIVEN,
+            Self::Found(_) | Self::TooFew(_) => KEPT_BACK,
+        };
+        map.insert(ATTRIBUTE.to_owned(), json!(from));
     }
 
     /// Whether the sharpness of draws with these attributes was not given.

@@ -123,9 +123,7 @@ impl SampleReport {
             trajectories: inputs.problem.features().rows(),
             features: inputs.problem.dim(),
             preferences: inputs.problem.preferences().len(),
-            evidence: (inputs.problem.preferences().items().iter())
-                .map(|item| item.weight)
-                .sum(),
+            evidence: counted_as(inputs.problem),
             chains: sampled.draws.chains(),
             draws: sampled.draws.len(),
             max_rhat: convergence.max_rhat,
@@ -293,6 +291,13 @@ impl SampleReport {
         }
         text
     }
+}
+
+/// What all comparisons weigh together, without the last digits of a long sum.
+fn counted_as(problem: &Problem<'_>) -> f64 {
+    let items = problem.preferences().items().iter();
+    let sum: f64 = items.map(|item| item.weight).sum();
+    (sum * 1e6).round() / 1e6
 }
 
 /// R-hat with as many digits as it takes to see on which side of the limit it is.
