@@ -211,7 +211,7 @@ fn beta_is_found_by_keeping_the_best_trajectories_back() {
     let sandbox = Sandbox::new();
     // Returns are what the first feature says, but answers are only right three times in four.
     let rows = (0..24).map(|i| format!("{},{}\n", 10 * i, (i * 7) % 5));
-    sandbox.write("phi.csv", &format!("x,y\n{}", rows.collect::<String>()));
+    sandbox.write("phi.csv", format!("x,y\n{}", rows.collect::<String>()));
     let mut answers = String::from("worse,better\n");
     for a in 0..24 {
         for b in a + 1..24 {
