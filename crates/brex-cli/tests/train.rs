@@ -263,4 +263,15 @@ fn demonstrations_are_ranked_by_their_scores() {
         sandbox.read("a/demonstrations.json"),
         sandbox.read("b/demonstrations.json")
     );
+    // Agents that know next to nothing wait long for their launches, unless play is begun for them.
+    let words = "demos pocket:breakout --from a/training --episodes 3 --count 12 --serve false";
+    let waiting = sandbox.brex(&format!("{words} --out c --quiet --json"));
+    let steps = |result: &serde_json::Value| -> f64 {
+        let policies = result["policies"].as_array().unwrap();
+        policies
+            .iter()
+            .map(|p| p["mean_length"].as_f64().unwrap())
+            .sum()
+    };
+    assert!(steps(&result) < 0.7 * steps(&waiting.json()));
 }
