@@ -184,13 +184,23 @@ impl Report<'_> {
             count("features"),
         ];
         let verdict = summary["verdict"].as_str().unwrap_or_default();
+        let mut words = "Rewards that explain the preferences, drawn until every quantity that \
+                         matters has converged."
+            .to_owned();
+        if summary["evidence"].as_f64() < summary["preferences"].as_f64() {
+            words.push_str(
+                " Preferences that come from one ranking are not independent facts: together they \
+                 count about once for each episode.",
+            );
+        }
+        if summary["beta_tried"].is_array() {
+            words.push_str(
+                " Beta is how sharp they are taken to be, as foretells those of the best episodes \
+                 from those of the others.",
+            );
+        }
         page.section("The posterior")
-            .text(
-                "Rewards that explain the preferences, drawn until every quantity that matters has \
-                 converged. Preferences that come from one ranking are not independent facts: together \
-                 they count about once for each episode. Beta is how sharp they are taken to be, as \
-                 foretells those of the best episodes from those of the others.",
-            )
+            .text(&words)
             .table(&heads, &[row])
             .text(&format!("Verdict: {verdict}."));
         Ok(())
