@@ -92,7 +92,7 @@ fn the_policy_that_ranks_best_is_left_and_all_that_was_ranked() {
             train["learning-rate"].as_float().unwrap(),
         )
     });
-    assert_eq!(turns, [(0.0, 1e-3), (0.2, 5e-4)]);
+    assert_eq!(turns, [(0.0, 1e-3), (1.0, 5e-4)]);
     // Every preference is for the higher score.
     let score = |id: &Value| {
         let path = format!("better/episodes/{}.episode", id.as_str().unwrap());

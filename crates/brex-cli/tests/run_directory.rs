@@ -4,63 +4,13 @@
 #![expect(clippy::unwrap_used, reason = "tests")]
 
 mod common;
+mod runs;
 
 use common::{Sandbox, files_below};
+use runs::{PRETRAIN, TRAIN, begun, copied, sampled};
 use std::collections::BTreeMap;
-use std::path::Path;
 use std::process::{Command, Stdio};
-use std::sync::OnceLock;
 use std::time::{Duration, Instant};
-
-const TRAIN: &str = "--environments 8 --horizon 32";
-/// More features than demonstrations: some weights agree with all of the ranking, and the posterior has one
-/// peak. With fewer, it may have several, and then it is said not to have converged.
-const PRETRAIN: &str = "--updates 12 --pairs 4 --features 16 --redrawn 8";
-
-/// Demonstrations of an agent that hardly learned, made once.
-fn demonstrations() -> &'static Path {
-    static MADE: OnceLock<Sandbox> = OnceLock::new();
-    let made = MADE.get_or_init(|| {
-        let sandbox = Sandbox::new();
-        let words =
-            format!("demos pocket:breakout --out run --count 12 --steps 6000 --episodes 4 {TRAIN}");
-        let ran = sandbox.brex(&format!("{words} --quiet"));
-        // So short a training may leave A to D in another order; that is said, and no failure.
-        assert!(matches!(ran.code, Some(0 | 3)), "{}", ran.stderr);
-        sandbox
-    });
-    Box::leak(made.path("run").into_boxed_path())
-}
-
-fn copied(from: &Path, to: &Path) {
-    for (name, content) in files_below(from) {
-        let path = to.join(&name);
-        if from.join(&name).is_dir() {
-            std::fs::create_dir_all(path).unwrap();
-        } else {
-            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-            std::fs::write(path, content).unwrap();
-        }
-    }
-}
-
-/// A sandbox with those demonstrations in `run`.
-fn begun() -> Sandbox {
-    let sandbox = Sandbox::new();
-    std::fs::create_dir(sandbox.path("run")).unwrap();
-    copied(demonstrations(), &sandbox.path("run"));
-    sandbox
-}
-
-/// With features and a posterior too.
-fn sampled() -> Sandbox {
-    let sandbox = begun();
-    let ran = sandbox.brex(&format!("pretrain run {PRETRAIN} --quiet"));
-    assert!(matches!(ran.code, Some(0 | 3)), "{}", ran.stderr);
-    sandbox.brex("features run --rollouts 3 --quiet").expect(0);
-    sandbox.brex("sample run --quiet").expect(0);
-    sandbox
-}
 
 /// Without what belongs to the process or knows the time.
 fn left(sandbox: &Sandbox, name: &str) -> BTreeMap<String, Vec<u8>> {
@@ -420,40 +370,4 @@ fn ensembles_and_dropout_judge_the_same_rollouts() {
         "{}",
         ran.stderr
     );
-}
-
-#[test]
-fn agents_of_learned_rewards_begin_as_a_clone_of_the_best() {
-    let sandbox = sampled();
-    let words = format!("train pocket:breakout --reward run:mean --steps 256 {TRAIN} --quiet");
-    for (start, out) in [
-        ("", "usual"),
-        ("--start clone", "clone"),
-        ("--start nothing", "nobody"),
-    ] {
-        let words = format!("{words} --policies 1 {start} --out {out}");
-        sandbox.brex(&words).expect(0);
-    }
-    let policy =
-        |of: &str| std::fs::read(sandbox.path(&format!("{of}/policies/000001.safetensors")));
-    let [usual, clone, nobody] = ["usual", "clone", "nobody"].map(|of| policy(of).unwrap());
-    assert!(usual == clone && clone != nobody);
-    // What it leaves to do it again knows the reward and the start.
-    for of in ["usual", "nobody"] {
-        let words =
-            format!("train pocket:breakout --config {of}/run.toml --out {of}-again --quiet");
-        sandbox.brex(&words).expect(0);
-        assert!(policy(&format!("{of}-again")).unwrap() == policy(of).unwrap());
-    }
-    // The clone is of the best by the preferences: with these turned round, it is another one.
-    let preferences = sandbox.read("run/preferences.jsonl");
-    let turned = preferences.replace("\"label\":\"b\"", "\"label\":\"a\"");
-    assert_ne!(turned, preferences);
-    std::fs::write(sandbox.path("run/preferences.jsonl"), turned).unwrap();
-    let words = format!("{words} --policies 1 --out turned");
-    sandbox.brex(&words).expect(0);
-    assert!(policy("turned").unwrap() != clone);
-    let ran = sandbox.brex("train pocket:breakout --start clone --steps 256 --out x");
-    assert!(ran.expect(2).stderr.contains("--start clone"));
-    assert!(!sandbox.path("x").exists());
 }

@@ -182,8 +182,20 @@ impl FeatureSum {
 pub enum Squash {
     /// Nothing, as Bayesian REX does.
     Nothing,
-    /// A sigmoid, as T-REX does.
+    /// A sigmoid, as T-REX does: every frame is worth something.
     Sigmoid,
+    /// A sigmoid less a half: what is worth nothing stays so, and what costs something too.
+    FromZero,
+}
+
+impl Squash {
+    fn of(self, value: f64) -> f64 {
+        match self {
+            Self::Nothing => value,
+            Self::Sigmoid => 1.0 / (1.0 + (-value).exp()),
+            Self::FromZero => (value / 2.0).tanh() / 2.0,
+        }
+    }
 }
 
 /// A reward that is linear in the features of what is seen.
@@ -217,11 +229,7 @@ impl LearnedReward {
         let values = rows.map(|row| {
             let pairs = row.iter().zip(&self.weights);
             let value = pairs.map(|(f, w)| f64::from(*f) * w).sum::<f64>() + self.bias;
-            let value = match self.squash {
-                Squash::Nothing => value,
-                Squash::Sigmoid => 1.0 / (1.0 + (-value).exp()),
-            };
-            value as f32
+            self.squash.of(value) as f32
         });
         values.collect()
     }

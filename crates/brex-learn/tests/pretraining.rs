@@ -261,7 +261,18 @@ fn an_encoder_comes_back_from_its_file() {
         .zip(&weights)
         .map(|(f, w)| f64::from(*f) * w)
         .sum();
-    assert!((f64::from(given[0]) - expected - 0.25).abs() < 1e-5);
+    let plain = expected + 0.25;
+    assert!((f64::from(given[0]) - plain).abs() < 1e-5);
+    // Squashed, its sign stays if it is to.
+    let sigmoid = 1.0 / (1.0 + (-plain).exp());
+    for (squash, expected) in [
+        (Squash::Sigmoid, sigmoid),
+        (Squash::FromZero, sigmoid - 0.5),
+    ] {
+        let mut reward = LearnedReward::new(phi.clone(), weights.clone(), 0.25, squash);
+        reward.score(&led_to(seen.observation(4)), &mut given);
+        assert!((f64::from(given[0]) - expected).abs() < 1e-6, "{squash:?}");
+    }
 
     for end in [0, 7, 100, bytes.len() / 2, bytes.len() - 1] {
         assert!(EncoderFile::from_bytes(&bytes[..end]).is_err());

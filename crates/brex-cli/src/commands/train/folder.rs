@@ -25,7 +25,7 @@ pub(crate) const STATE: &str = "training.safetensors";
 const CURVE: &str = "curve.csv";
 const PICTURE: &str = "curve.svg";
 const EVENTS: &str = "tensorboard/events.out.tfevents.brex";
-pub(crate) const POLICIES: &str = "policies";
+const POLICIES: &str = "policies";
 
 /// Time between saves, unless told otherwise.
 pub(crate) const BETWEEN_SAVES: Duration = Duration::from_secs(20);
@@ -80,6 +80,23 @@ pub(crate) enum Ended {
 pub(crate) fn policy_path(directory: &Path, update: u64) -> PathBuf {
     let name = format!("{update:06}.safetensors");
     directory.join(POLICIES).join(name)
+}
+
+/// The policies that a training kept, with their updates, the first one first; at least one.
+pub(crate) fn kept_policies(directory: &Path) -> Result<Vec<(u64, PathBuf)>> {
+    let folder = directory.join(POLICIES);
+    let shown = folder.display();
+    let entries = fs::read_dir(&folder).with_context(|| format!("{shown}"))?;
+    let paths = entries.filter_map(|entry| Some(entry.ok()?.path()));
+    let policies = paths.filter(|path| path.extension().is_some_and(|end| end == "safetensors"));
+    let numbered = policies.filter_map(|path| {
+        let update = path.file_stem()?.to_str()?.parse().ok()?;
+        Some((update, path))
+    });
+    let mut kept: Vec<(u64, PathBuf)> = numbered.collect();
+    kept.sort();
+    anyhow::ensure!(!kept.is_empty(), "{shown}: no policy");
+    Ok(kept)
 }
 
 impl TrainingFolder {

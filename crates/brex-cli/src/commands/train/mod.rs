@@ -1,5 +1,6 @@
 //! `brex train`: an agent learns to play.
 
+mod choice;
 pub(crate) mod curve;
 mod folder;
 mod gail;
@@ -10,7 +11,8 @@ mod start;
 pub(crate) use folder::{Ended, Notes, TrainingFolder, policy_path, read_curve};
 pub(crate) use settings::{Settings, run_file};
 
-use self::folder::{BETWEEN_SAVES, POLICIES};
+use self::choice::{Choice, Judge};
+use self::folder::{BETWEEN_SAVES, kept_policies};
 use self::gail::{Experts, GailSettings, Imitation};
 use self::reward::RewardSource;
 use self::start::Start;
@@ -25,10 +27,11 @@ use crate::table::Table;
 use crate::terminal::{Style, json_text, print, say};
 use anyhow::{Context, Result};
 use brex_envs::{Spec, make};
-use brex_learn::{PolicyFile, Trainer};
+use brex_learn::Trainer;
 use brex_store::write_atomic;
 use serde_json::json;
 use std::collections::BTreeSet;
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -37,15 +40,16 @@ use std::time::Duration;
 /// Leaves policies, the learning curve (CSV, SVG and for TensorBoard) and the state to go on from.
 /// A training that was stopped, even by a power cut, goes on with --resume and ends with the same
 /// bytes as one that was not. A policy that learned from the reward of a run, or imitated its
-/// demonstrations, is also put among that run's policies.
+/// demonstrations, is also put among that run's policies. If it is a posterior's reward, that is the
+/// one with the highest bound of those that were kept and are not suspicious; else the last.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
     /// The environment, as pocket:breakout; `brex envs` lists them
     #[arg(value_name = "ENV")]
     environment: String,
     /// What to learn from: truth is the score of the game; a run directory with :mean, :map or
-    /// :trex is the mean or the most probable reward of its posterior, or its ranking head (:raw-mean
-    /// and :raw-map as published, else squashed to between 0 and 1 as the head is); with
+    /// :trex is the mean or the most probable reward of its posterior, squashed to between -1/2 and 1/2
+    /// (:raw-mean and :raw-map: as it is, as published), or its ranking head, from 0 to 1; with
     /// :ensemble or :dropout that of the networks of `brex baseline`; a run directory or a folder of
     /// .episode files with :gail is imitated (GAIL) [default: truth]
     #[arg(long, value_name = "truth|DIR:WHICH")]
@@ -121,11 +125,7 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Outcome> {
         if start.is_some() {
             settings.for_players(&spec);
         }
-        match &source {
-            RewardSource::Truth => {}
-            RewardSource::Learned(..) => settings.for_learned_rewards(&spec),
-            RewardSource::Gail(_) => settings.for_imitation(&spec),
-        }
+        source.suit(&mut settings, &spec);
         let config = settings.over(&spec)?;
         let keep = kept(arguments, config.updates());
         let notes = Notes {
@@ -149,13 +149,34 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Outcome> {
     let progress = Progress::start("train", common.quiet);
     let ended = folder.run(&progress)?;
     progress.finish();
+    let mut choice = None;
     if ended == Ended::Finished
         && let Some(run) = source.run()
     {
-        keep_in_run(run, &source, &folder)?;
+        let judge = Judge {
+            files: RunFiles::of(run),
+            spec: &spec,
+            seed,
+            device: (&device, arguments.on.device),
+            quiet: common.quiet,
+        };
+        choice = chosen(&source, &judge, &arguments.out)?;
+        let policy = match &choice {
+            Some(choice) => choice.policy.clone(),
+            None => last_policy(&arguments.out)?,
+        };
+        keep_in_run(run, &source, &policy)?;
     }
-    report(arguments, common, &folder, ended)?;
+    report(arguments, common, &folder, ended, choice.as_ref())?;
     Ok(Outcome::Done)
+}
+
+/// Which of several policies the training comes to, if a posterior can tell.
+fn chosen(source: &RewardSource, judge: &Judge<'_>, training: &Path) -> Result<Option<Choice>> {
+    if !source.is_of_posterior() || kept_policies(training)?.len() == 1 {
+        return Ok(None);
+    }
+    Ok(Some(judge.choose(training)?))
 }
 
 /// How to imitate, if that is what to learn from: as `then`, or with the settings that were given.
@@ -176,25 +197,21 @@ fn imitation(
     Ok(Some(experts.imitation(folder, &arguments.gail, spec)?))
 }
 
-/// Leaves the policy in the run whose reward it learned from, so that it is judged with the others.
-fn keep_in_run(run: &Path, source: &RewardSource, folder: &TrainingFolder) -> Result<()> {
+/// Leaves a policy in the run whose reward it learned from, so that it is judged with the others.
+fn keep_in_run(run: &Path, source: &RewardSource, policy: &Path) -> Result<()> {
     let name = source.to_string();
     let name = name.rsplit(':').next().unwrap_or_default();
     let policies = RunFiles::of(run).policies;
-    std::fs::create_dir_all(&policies).with_context(|| format!("{}", policies.display()))?;
-    let bytes = PolicyFile::of(&folder.trainer).to_bytes()?;
+    fs::create_dir_all(&policies).with_context(|| format!("{}", policies.display()))?;
+    let bytes = fs::read(policy).with_context(|| format!("{}", policy.display()))?;
     let path = policies.join(format!("{name}.safetensors"));
     Ok(write_atomic(path, true, |writer| writer.write_all(&bytes))?)
 }
 
 /// The last policy that a training kept.
 pub(crate) fn last_policy(training: &Path) -> Result<PathBuf> {
-    let folder = training.join(POLICIES);
-    let entries = std::fs::read_dir(&folder).with_context(|| format!("{}", folder.display()))?;
-    let paths = entries.filter_map(|entry| Some(entry.ok()?.path()));
-    let last = paths.filter(|path| path.extension().is_some_and(|end| end == "safetensors"));
-    last.max()
-        .with_context(|| format!("{}: no policy", folder.display()))
+    let last = kept_policies(training)?.pop();
+    Ok(last.context("at least one was kept")?.1)
 }
 
 /// The updates after which the policy is kept.
@@ -242,11 +259,13 @@ fn report(
     common: &Common,
     folder: &TrainingFolder,
     ended: Ended,
+    choice: Option<&Choice>,
 ) -> Result<()> {
     let trainer = &folder.trainer;
     let steps = trainer.updates() * trainer.config().batch() as u64;
     let recent = trainer.recent();
     let last = policy_path(&arguments.out, trainer.updates());
+    let policy = choice.map_or(&last, |choice| &choice.policy);
     if common.json {
         let result = json!({
             "environment": arguments.environment,
@@ -256,7 +275,8 @@ fn report(
             "recent_score": recent.map(|(score, _)| score),
             "recent_length": recent.map(|(_, length)| length),
             "steps_per_second": folder.steps_per_second(),
-            "policy": (ended == Ended::Finished).then(|| last.display().to_string()),
+            "policy": (ended == Ended::Finished).then(|| policy.display().to_string()),
+            "judged": choice.map(Choice::candidates),
         });
         return Ok(print(&json_text(&result)?)?);
     }
@@ -284,14 +304,17 @@ fn report(
         ));
         return Ok(());
     }
-    say(&next_steps(&arguments.environment, &arguments.out, &last));
+    if let Some(choice) = choice {
+        print(&choice.table().show(Style::for_stdout()))?;
+    }
+    say(&next_steps(&arguments.environment, &arguments.out, policy));
     Ok(())
 }
 
-fn next_steps(environment: &str, out: &Path, last: &Path) -> String {
-    let (out, last) = (out.display(), last.display());
+fn next_steps(environment: &str, out: &Path, policy: &Path) -> String {
+    let (out, policy) = (out.display(), policy.display());
     format!(
         "written to {out}\nlook at {out}/curve.svg\n\
-         next: brex rollout {environment} --policy {last} --episodes 100"
+         next: brex rollout {environment} --policy {policy} --episodes 100"
     )
 }

@@ -1,6 +1,7 @@
 //! What an agent learns from: the score of the game, or a reward that a run learned.
 
 use super::gail::{Experts, Imitation, is_run};
+use super::settings::Settings;
 use crate::checksum::checksum;
 use crate::commands::features::read_encoder;
 use crate::exit::BadInput;
@@ -31,7 +32,8 @@ pub(crate) enum RewardSource {
 /// A reward of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Learned {
-    /// The mean of the posterior, measured by what the demonstrations' frames get and squashed.
+    /// The mean of the posterior, measured by what the demonstrations' frames get and squashed from
+    /// its own zero.
     Mean,
     /// The most probable weights, likewise.
     Map,
@@ -94,6 +96,16 @@ impl FromStr for RewardSource {
     }
 }
 
+impl Learned {
+    /// Whether it is one of a posterior, which speaks of sums over whole episodes.
+    fn is_of_posterior(self) -> bool {
+        match self {
+            Self::Mean | Self::Map | Self::RawMean | Self::RawMap => true,
+            Self::Trex | Self::Ensemble | Self::Dropout => false,
+        }
+    }
+}
+
 /// A reward and what tells it from others.
 pub(crate) struct OpenedReward {
     pub(crate) function: Option<Box<dyn RewardFunction>>,
@@ -101,6 +113,21 @@ pub(crate) struct OpenedReward {
 }
 
 impl RewardSource {
+    /// How to learn from it, where nothing else was said.
+    pub(crate) fn suit(&self, settings: &mut Settings, spec: &Spec) {
+        match self {
+            Self::Truth => {}
+            Self::Gail(_) => settings.for_imitation(spec),
+            Self::Learned(_, which) if which.is_of_posterior() => settings.for_returns(spec),
+            Self::Learned(..) => settings.for_positive_rewards(spec),
+        }
+    }
+
+    /// Whether a posterior can judge those who learn from it.
+    pub(crate) fn is_of_posterior(&self) -> bool {
+        matches!(self, Self::Learned(_, which) if which.is_of_posterior())
+    }
+
     /// The run whose policies the trained one joins, if there is one.
     pub(crate) fn run(&self) -> Option<&Path> {
         match self {
@@ -150,9 +177,9 @@ impl RewardSource {
             Learned::Mean | Learned::Map => {
                 let weights = posterior_weights(&files, *which, &identity)?;
                 let phi = encoder.phi(device)?;
-                let (mean, sd) = demonstrated(&files, &phi, &weights, quiet)?;
-                let weights: Vec<f64> = weights.iter().map(|weight| weight / sd).collect();
-                (weights, -mean / sd, Squash::Sigmoid)
+                let unit = demonstrated(&files, &phi, &weights, quiet)?;
+                let weights: Vec<f64> = weights.iter().map(|weight| weight / unit).collect();
+                (weights, 0.0, Squash::FromZero)
             }
             Learned::RawMean | Learned::RawMap => {
                 let weights = posterior_weights(&files, *which, &identity)?;
@@ -169,11 +196,11 @@ impl RewardSource {
     }
 }
 
-/// The mean and the deviation of what the frames of the run's demonstrations get, each demonstration
-/// counting the same, however long. A reward in these units and squashed is positive, so that living is
-/// never worse than not living, which is what agents have to assume whose episodes can end; and no
-/// frame that nobody has seen gets many times what the best of the seen ones get.
-fn demonstrated(files: &RunFiles, phi: &Phi, weights: &[f64], quiet: bool) -> Result<(f64, f64)> {
+/// How much the frames of the run's demonstrations usually get, more or less than nothing, each
+/// demonstration counting the same, however long. A reward in this unit is squashed, so that no frame
+/// that nobody has seen gets many times what the best of the seen ones get; its zero is where the
+/// posterior has it, which decides whether a return grows by going on.
+fn demonstrated(files: &RunFiles, phi: &Phi, weights: &[f64], quiet: bool) -> Result<f64> {
     let mut rewards = Vec::new();
     for episode in RecordedEpisodes::read(&files.episodes)?.seen(quiet)? {
         let mut each = Vec::with_capacity(episode.len());
@@ -183,19 +210,16 @@ fn demonstrated(files: &RunFiles, phi: &Phi, weights: &[f64], quiet: bool) -> Re
         });
         rewards.push(each);
     }
-    Ok(mean_and_deviation(&rewards))
+    Ok(root_mean_square(&rewards))
 }
 
-/// Over the frames of episodes that all count the same; a deviation of nothing is 1.
-fn mean_and_deviation(episodes: &[Vec<f64>]) -> (f64, f64) {
-    let average = |of: &dyn Fn(f64) -> f64| {
-        let each = episodes.iter().filter(|rewards| !rewards.is_empty());
-        let each = each.map(|r| r.iter().map(|v| of(*v)).sum::<f64>() / r.len() as f64);
-        each.sum::<f64>() / episodes.len().max(1) as f64
-    };
-    let mean = average(&|reward| reward);
-    let sd = average(&|reward| (reward - mean).powi(2)).sqrt();
-    (mean, if sd > 0.0 { sd } else { 1.0 })
+/// Over the values of episodes that all count the same; 1 if it is nothing.
+fn root_mean_square(episodes: &[Vec<f64>]) -> f64 {
+    let some = episodes.iter().filter(|values| !values.is_empty());
+    let squares = some.map(|v| v.iter().map(|v| v * v).sum::<f64>() / v.len() as f64);
+    let squares: Vec<f64> = squares.collect();
+    let mean = squares.iter().sum::<f64>() / squares.len().max(1) as f64;
+    if mean > 0.0 { mean.sqrt() } else { 1.0 }
 }
 
 /// Where `brex baseline` leaves the networks of a reward, if it is one of those.
@@ -267,12 +291,10 @@ mod tests {
 
     #[test]
     fn a_long_demonstration_counts_no_more_than_a_short_one() {
-        let (mean, sd) = mean_and_deviation(&[vec![1.0; 4000], vec![3.0, 5.0]]);
-        assert!((mean - 2.5).abs() < 1e-12);
-        let square = (1.5 * 1.5 + (0.5 * 0.5 + 2.5 * 2.5) / 2.0) / 2.0;
-        assert!((sd - f64::sqrt(square)).abs() < 1e-12);
-        assert_eq!(mean_and_deviation(&[vec![2.0; 3]]), (2.0, 1.0));
-        assert_eq!(mean_and_deviation(&[]), (0.0, 1.0));
+        let found = root_mean_square(&[vec![1.0; 4000], vec![-3.0, 5.0], vec![]]);
+        assert!((found - f64::sqrt((1.0 + 17.0) / 2.0)).abs() < 1e-12);
+        assert_eq!(root_mean_square(&[vec![0.0; 3]]), 1.0);
+        assert_eq!(root_mean_square(&[]), 1.0);
     }
 
     #[test]

@@ -7,8 +7,11 @@ use brex_envs::Spec;
 use brex_learn::{PpoConfig, RewardScale};
 use toml::{Table, Value};
 
-/// What an end costs those who learn from a learned reward in pocket games.
-const LEARNED_END_COST: f64 = 0.2;
+/// What an end costs those who learn from a reward that is always positive, in pocket games.
+const POSITIVE_END_COST: f64 = 0.2;
+/// What a reward is worth a step later to those who are to gather a return: episodes take hundreds of
+/// steps and more, and sums over them are what a posterior speaks of.
+const RETURN_DISCOUNT: f64 = 0.997;
 
 /// The learning rate of agents of pocket games that can play when they begin.
 const PLAYERS_LEARNING_RATE: f64 = 5e-4;
@@ -111,15 +114,29 @@ impl Settings {
         self.serve
     }
 
-    /// For rewards of what is seen: nobody may wait for ever where such a reward is highest; and what
-    /// a step is worth as such is hardly known, so that in pocket games an end costs a part of the
-    /// future only. If it cost all, hiding would beat every risk; if nothing, a lost ball were no loss.
-    pub(crate) fn for_learned_rewards(&mut self, spec: &Spec) {
+    /// For rewards of a posterior over returns. The agent is to gather what the posterior speaks of, the
+    /// sum over a whole episode: a lost life is no end, the end of the game is one, and what comes late
+    /// counts nearly as much as what comes soon.
+    pub(crate) fn for_returns(&mut self, spec: &Spec) {
+        self.for_what_is_seen(spec);
+        self.life_loss_ends.get_or_insert(false);
+        self.discount.get_or_insert(RETURN_DISCOUNT);
+    }
+
+    /// For rewards that are positive everywhere. They say nothing about what a step is worth as such,
+    /// so that in pocket games an end costs a part of the future only. If it cost all, hiding would beat
+    /// every risk; if nothing, a lost ball were no loss.
+    pub(crate) fn for_positive_rewards(&mut self, spec: &Spec) {
+        self.for_what_is_seen(spec);
+        if !spec.is_atari() {
+            self.end_cost.get_or_insert(POSITIVE_END_COST);
+        }
+    }
+
+    /// For rewards of what is seen: nobody may wait for ever where such a reward is highest.
+    fn for_what_is_seen(&mut self, spec: &Spec) {
         self.for_other_rewards(spec);
         self.serve.get_or_insert(true);
-        if !spec.is_atari() {
-            self.end_cost.get_or_insert(LEARNED_END_COST);
-        }
     }
 
     /// For being taken for somebody else. What that pays for every step alike says nothing: whether an
