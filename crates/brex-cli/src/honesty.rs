@@ -15,6 +15,7 @@ use brex_posterior::{
 use brex_store::{EpisodeSums, PosteriorFile, RunFeatures, RunPolicy};
 use serde::Serialize;
 use std::ops::ControlFlow;
+use std::path::Path;
 
 /// Rank correlations with the true score over the policies; absent where nothing varies.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
@@ -219,6 +220,17 @@ pub(crate) fn check_dimensions(run: &RunFeatures, draws: &Draws) -> Result<(), B
         "the posterior has {} weights, and there are {features} features; draw it again with brex \
          sample",
         draws.dim()
+    )))
+}
+
+/// Refuses features that another encoder made than the one that was read.
+pub(crate) fn check_encoder(path: &Path, run: &RunFeatures, encoder: &str) -> Result<(), BadInput> {
+    if run.encoder == encoder {
+        return Ok(());
+    }
+    Err(BadInput::new(format!(
+        "{}: computed with another encoder; compute them again with brex features",
+        path.display()
     )))
 }
 

@@ -8,7 +8,7 @@ use crate::progress::Progress;
 use crate::recorded::RecordedEpisodes;
 use anyhow::{Context, Result, bail};
 use brex_core::{Episode, stream};
-use brex_envs::{EnvError, Environment, Mixture, make};
+use brex_envs::{EnvError, Environment, Mixture, TimeLimit, make};
 use brex_learn::{Agent, Choice, DeviceName, play_noisy_episodes};
 use brex_store::{AtomicDir, read_episode, write_atomic, write_episode};
 use rand::Rng;
@@ -26,6 +26,8 @@ pub(crate) struct Rollouts<'a> {
     pub(crate) environment: &'a str,
     pub(crate) player: &'a Player,
     pub(crate) episodes: u32,
+    /// Steps after which episodes are cut off, if not where the game does so.
+    pub(crate) max_steps: Option<u32>,
     pub(crate) seed: u64,
     pub(crate) device: DeviceName,
     pub(crate) quiet: bool,
@@ -40,6 +42,15 @@ impl Rollouts<'_> {
     fn ready(&self) -> Result<Ready, BadInput> {
         let env = make(self.environment).map_err(|error| BadInput::new(error.to_string()))?;
         self.player.ready(env.as_ref(), self.device)
+    }
+
+    /// The environment, with the limit of steps.
+    fn make(&self) -> Result<Box<dyn Environment>, EnvError> {
+        let env = make(self.environment)?;
+        Ok(match self.max_steps {
+            Some(steps) => TimeLimit::boxed(env, steps),
+            None => env,
+        })
     }
 
     /// Plays the episodes.
@@ -73,7 +84,7 @@ impl Rollouts<'_> {
             progress.update(done as u64, Some(total as u64), "episodes");
             !interrupt::requested()
         };
-        let make = || make(self.environment);
+        let make = || self.make();
         let how = (noise, Choice::Drawn);
         Ok(play_noisy_episodes(
             agent, how, make, total, self.seed, goes_on,
@@ -110,7 +121,7 @@ impl Rollouts<'_> {
         let (world, player) = (seeds.next_u64(), seeds.next_u64());
         let env = match spare {
             Some(env) => env,
-            None => spare.insert(make(self.environment)?),
+            None => spare.insert(self.make()?),
         };
         script_episode(env.as_mut(), mixture, (world, player))
     }
@@ -132,12 +143,16 @@ impl Rollouts<'_> {
                 json!({ "recorded": recorded.identity() })
             }
         };
-        Ok(json!({
+        let mut who = json!({
             "environment": self.environment,
             "player": player,
             "episodes": self.episodes,
             "seed": self.seed,
-        }))
+        });
+        if let Some(steps) = self.max_steps {
+            who["max_steps"] = steps.into();
+        }
+        Ok(who)
     }
 
     /// The episodes in a folder if they are these, else they are played and kept there.

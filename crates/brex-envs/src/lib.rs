@@ -32,6 +32,7 @@ mod random;
 mod recording;
 mod script;
 mod served;
+mod time_limit;
 mod vector;
 
 pub use animation::{FilmError, encode_gif, encode_mp4, encode_png, ffmpeg_version};
@@ -46,6 +47,7 @@ pub use random::{GameRandom, game_random};
 pub use recording::{Recorder, ReplayError, record, replay};
 pub use script::{Mixture, Script};
 pub use served::Served;
+pub use time_limit::TimeLimit;
 pub use vector::{EndedEpisode, Standing, VectorEnv, VectorStep};
 
 /// The names of all environments.

@@ -167,7 +167,8 @@ pub fn replay(
         seen(&observation, step.reward);
         ended = step.terminated || step.truncated;
     }
-    if !ended {
+    // Of a recording that was cut off, the game knows no end.
+    if !ended && !episode.truncated {
         return Err(ReplayError::Length {
             recorded,
             here: recorded,

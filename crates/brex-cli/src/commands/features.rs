@@ -56,6 +56,9 @@ pub(crate) struct Arguments {
     /// Divide features by one number, so that runs are comparable; raw is what the paper did
     #[arg(long, value_enum, default_value_t = Scaling::Norm)]
     scale: Scaling,
+    /// Cut episodes off after this many steps; the paper did so after 7,000
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    max_steps: Option<u32>,
     #[command(flatten)]
     on: DeviceArgument,
 }
@@ -114,6 +117,7 @@ pub(crate) fn execute(arguments: &Arguments, common: &Common) -> Result<(RunFeat
         environment: spec.name,
         player,
         episodes: arguments.rollouts,
+        max_steps: arguments.max_steps,
         seed: common.seed,
         device: arguments.on.device,
         quiet: common.quiet,

@@ -37,6 +37,9 @@ pub(crate) struct Arguments {
     /// Replace an existing directory
     #[arg(long, requires = "out")]
     force: bool,
+    /// Cut episodes off after this many steps; the paper did so after 7,000
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    max_steps: Option<u32>,
     #[command(flatten)]
     on: DeviceArgument,
 }
@@ -46,6 +49,7 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Outcome> {
         environment: &arguments.environment,
         player: &arguments.policy,
         episodes: arguments.episodes,
+        max_steps: arguments.max_steps,
         seed: common.seed,
         device: arguments.on.device,
         quiet: common.quiet,

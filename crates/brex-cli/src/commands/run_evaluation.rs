@@ -8,7 +8,7 @@ use super::features::read_encoder;
 use crate::args::Common;
 use crate::exit::{BadInput, Outcome};
 use crate::honesty::{
-    Honesty, check_dimensions, demonstrations_of, in_short, in_words, policies_of,
+    Honesty, check_dimensions, check_encoder, demonstrations_of, in_short, in_words, policies_of,
 };
 use crate::numbers;
 use crate::plot::DrawnFrom;
@@ -269,13 +269,7 @@ impl RunEvaluation {
 fn trex_returns(files: &RunFiles, run: &RunFeatures) -> Result<Vec<f64>> {
     let env = make(&run.environment).map_err(|error| BadInput::new(error.to_string()))?;
     let (encoder, identity) = read_encoder(&files.encoder, env.spec())?;
-    if identity != run.encoder {
-        return Err(BadInput::new(format!(
-            "{}: computed with another encoder; compute them again with brex features",
-            files.features.display()
-        ))
-        .into());
-    }
+    check_encoder(&files.features, run, &identity)?;
     let (weights, bias) = encoder.reward();
     let raw: Vec<f64> = weights.iter().map(|weight| weight * run.scale).collect();
     let mean = |sums: &EpisodeSums| {

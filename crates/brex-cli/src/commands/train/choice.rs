@@ -7,9 +7,8 @@
 
 use super::folder::kept_policies;
 use crate::commands::features::read_encoder;
-use crate::exit::BadInput;
 use crate::feature_sums::feature_sums;
-use crate::honesty::{check_dimensions, demonstrations_of, in_short};
+use crate::honesty::{check_dimensions, check_encoder, demonstrations_of, in_short};
 use crate::numbers;
 use crate::player::Player;
 use crate::rollouts::Rollouts;
@@ -72,11 +71,7 @@ impl Judge<'_> {
         let posterior = read_posterior(&self.files.posterior)?;
         check_dimensions(&features, &posterior.draws)?;
         let (encoder, identity) = read_encoder(&self.files.encoder, self.spec)?;
-        if identity != features.encoder {
-            let shown = self.files.features.display();
-            let problem = "computed with another encoder; compute them again with brex features";
-            return Err(BadInput::new(format!("{shown}: {problem}")).into());
-        }
+        check_encoder(&self.files.features, &features, &identity)?;
         let phi = encoder.phi(self.device.0)?;
         let played = paths.iter().map(|(update, path)| {
             self.played(&phi, features.scale, path)
@@ -100,6 +95,7 @@ impl Judge<'_> {
             environment: self.spec.name,
             player: &player,
             episodes: EPISODES,
+            max_steps: None,
             seed: stream(self.seed, "choice", 0).next_u64(),
             device: self.device.1,
             quiet: self.quiet,

@@ -5,7 +5,7 @@ use super::settings::Settings;
 use crate::checksum::checksum;
 use crate::commands::features::read_encoder;
 use crate::exit::BadInput;
-use crate::honesty::{check_dimensions, prior_of};
+use crate::honesty::{check_dimensions, check_encoder, prior_of};
 use crate::input::Evidence;
 use crate::recorded::RecordedEpisodes;
 use crate::run_files::RunFiles;
@@ -259,15 +259,10 @@ fn average(folder: &Path, spec: &Spec, device: &Device) -> Result<OpenedReward> 
 /// The weights of the posterior's mean or maximum, for features as the encoder gives them.
 fn posterior_weights(files: &RunFiles, which: Learned, encoder: &str) -> Result<Vec<f64>> {
     let run = read_run_features(&files.features)?;
-    let bad =
-        |path: &Path, problem: String| BadInput::new(format!("{}: {problem}", path.display()));
-    if run.encoder != encoder {
-        let problem = "computed with another encoder; compute them again with brex features";
-        return Err(bad(&files.features, problem.to_owned()).into());
-    }
+    check_encoder(&files.features, &run, encoder)?;
     let posterior = read_posterior(&files.posterior)?;
     check_dimensions(&run, &posterior.draws)
-        .map_err(|error| bad(&files.posterior, error.to_string()))?;
+        .map_err(|e| BadInput::new(format!("{}: {e}", files.posterior.display())))?;
     let weights = match which {
         Learned::Map | Learned::RawMap => {
             let features = read_features(&files.features)?;
