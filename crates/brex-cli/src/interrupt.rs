@@ -20,7 +20,12 @@ pub(crate) fn listen() {
     });
 }
 
-/// Whether the user asked to stop.
+/// Asks all long work to end, as Ctrl-C does.
+pub(crate) fn request() {
+    REQUESTED.store(true, Ordering::SeqCst);
+}
+
+/// Whether somebody asked to stop.
 pub(crate) fn requested() -> bool {
     REQUESTED.load(Ordering::SeqCst)
 }

@@ -2,8 +2,8 @@
 //! elsewhere, nothing with `--quiet`.
 
 use crate::numbers;
-use crate::terminal::say;
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use crate::terminal::{BARS, say};
+use indicatif::{ProgressBar, ProgressStyle};
 use std::io::IsTerminal;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
@@ -33,7 +33,7 @@ impl Progress {
         let shown = if quiet {
             Shown::Nothing
         } else if std::io::stderr().is_terminal() {
-            let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(10));
+            let bar = BARS.add(ProgressBar::no_length());
             if let Ok(style) = ProgressStyle::with_template("{prefix} {elapsed} {wide_msg}") {
                 bar.set_style(style);
             }

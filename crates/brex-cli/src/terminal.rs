@@ -1,8 +1,10 @@
 //! What the command knows about where it prints: colour or not, and how to print without panicking
 //! when nobody reads any more.
 
+use indicatif::{MultiProgress, ProgressDrawTarget};
 use std::io::{IsTerminal, Write};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::LazyLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Whether text may carry colour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -70,20 +72,44 @@ fn colour_wanted() -> bool {
     !set("NO_COLOR") && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
 }
 
-/// Whether results are kept back, because they are a step of something greater.
-static SILENT: AtomicBool = AtomicBool::new(false);
+/// All bars of progress: several may be shown at once, below each other.
+pub(crate) static BARS: LazyLock<MultiProgress> =
+    LazyLock::new(|| MultiProgress::with_draw_target(ProgressDrawTarget::stderr_with_hz(10)));
 
-/// Does something whose results and advice are not to be printed; progress is.
+/// How many pieces of work keep their results back, because they are steps of something greater.
+static SILENT: AtomicUsize = AtomicUsize::new(0);
+
+/// Counted for as long as it lives.
+struct Silence;
+
+impl Silence {
+    fn begin() -> Self {
+        SILENT.fetch_add(1, Ordering::Relaxed);
+        Self
+    }
+}
+
+impl Drop for Silence {
+    fn drop(&mut self) {
+        SILENT.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// Does something whose results and advice are not to be printed; bars of progress are. May be
+/// nested, and done by several threads: as long as one of them is at it, only what is announced is
+/// printed.
 pub(crate) fn without_printing<T>(work: impl FnOnce() -> T) -> T {
-    SILENT.store(true, Ordering::Relaxed);
-    let done = work();
-    SILENT.store(false, Ordering::Relaxed);
-    done
+    let _silence = Silence::begin();
+    work()
+}
+
+fn is_silent() -> bool {
+    SILENT.load(Ordering::Relaxed) > 0
 }
 
 /// Writes results to standard output. A closed pipe is an error for `main` to see, not a panic.
 pub(crate) fn print(text: &str) -> std::io::Result<()> {
-    if SILENT.load(Ordering::Relaxed) {
+    if is_silent() {
         return Ok(());
     }
     let mut out = std::io::stdout().lock();
@@ -98,10 +124,16 @@ pub(crate) fn json_text(value: &impl serde::Serialize) -> serde_json::Result<Str
 
 /// Writes a line of progress or advice to standard error, where nobody has to read it.
 pub(crate) fn say(text: &str) {
-    if SILENT.load(Ordering::Relaxed) {
-        return;
+    if !is_silent() {
+        announce(text);
     }
-    let _ = writeln!(std::io::stderr().lock(), "{text}");
+}
+
+/// Writes a line to standard error, also amid work that keeps its results back.
+pub(crate) fn announce(text: &str) {
+    BARS.suspend(|| {
+        let _ = writeln!(std::io::stderr().lock(), "{text}");
+    });
 }
 
 /// A warning on standard error.
@@ -122,4 +154,20 @@ pub(crate) fn printable(text: &str) -> String {
             }
         })
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn silence_lasts_until_the_last_of_those_that_asked_for_it_is_done() {
+        without_printing(|| {
+            without_printing(|| assert!(is_silent()));
+            assert!(is_silent(), "the outer work is not done");
+        });
+        let failed = without_printing(|| Err::<(), ()>(()));
+        assert!(failed.is_err());
+        assert!(!is_silent());
+    }
 }

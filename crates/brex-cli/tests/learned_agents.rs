@@ -73,7 +73,10 @@ fn a_posteriors_agents_gather_whole_episodes_and_a_heads_agents_do_not() {
 #[test]
 fn of_what_was_kept_on_the_way_the_best_bound_without_a_mark_joins_the_run() {
     let sandbox = sampled();
-    let words = format!("train pocket:breakout --steps 1280 {TRAIN} --policies 5 --quiet --json");
+    let words = format!(
+        "train pocket:breakout --steps 1280 {TRAIN} --values-first 0 --learning-rate 0.01 \
+         --policies 5 --quiet --json"
+    );
     let words = |more: &str| format!("{words} {more}");
     let result = sandbox.brex(&words("--reward run:mean --out agent"));
     let result = result.expect(0).json();
@@ -90,12 +93,12 @@ fn of_what_was_kept_on_the_way_the_best_bound_without_a_mark_joins_the_run() {
         .filter(|c| c["marks"].as_array().unwrap().is_empty());
     let bound = |candidate: &&Value| candidate["bound"].as_f64().unwrap();
     let best = unmarked.max_by(|a, b| bound(a).total_cmp(&bound(b)));
-    let best = best.unwrap_or(&candidates[0])["update"].as_u64().unwrap();
+    let first_or_best = best.unwrap_or(&candidates[0])["update"].as_u64().unwrap();
     let taken = candidates.iter().filter(|c| c["chosen"] == true);
     let taken: Vec<u64> = taken.map(|c| c["update"].as_u64().unwrap()).collect();
-    assert_eq!(taken, [best]);
+    assert_eq!(taken, [first_or_best]);
     let policy = |path: &str| std::fs::read(sandbox.path(path)).unwrap();
-    let file = format!("agent/policies/{best:06}.safetensors");
+    let file = format!("agent/policies/{first_or_best:06}.safetensors");
     assert_eq!(result["policy"], file.as_str());
     assert!(policy("run/policies/mean.safetensors") == policy(&file));
     // A training that is done is judged again, on one thread too, and no other is taken.
@@ -106,6 +109,22 @@ fn of_what_was_kept_on_the_way_the_best_bound_without_a_mark_joins_the_run() {
     let again: Value = serde_json::from_str(&sandbox.read("agent/choice.json")).unwrap();
     assert_eq!(again, written);
     assert!(policy("run/policies/mean.safetensors") == policy(&file));
+    // It is the policy that counts, not when it was kept.
+    assert!(
+        best.is_some(),
+        "one without a mark, or the rest says nothing"
+    );
+    let other = if taken[0] == 1 { 5 } else { 1 };
+    let place = |update: u64| sandbox.path(&format!("agent/policies/{update:06}.safetensors"));
+    let exchanged = [policy(&file), std::fs::read(place(other)).unwrap()];
+    std::fs::write(place(other), &exchanged[0]).unwrap();
+    std::fs::write(place(taken[0]), &exchanged[1]).unwrap();
+    sandbox
+        .brex("train pocket:breakout --out agent --resume --quiet")
+        .expect(0);
+    let again: Value = serde_json::from_str(&sandbox.read("agent/choice.json")).unwrap();
+    assert_eq!(again[usize::try_from(other).unwrap() - 1]["chosen"], true);
+    assert!(policy("run/policies/mean.safetensors") == exchanged[0]);
     // Nothing bounds the return of a head's agent: it is the last one.
     let result = sandbox.brex(&words("--reward run:trex --out head"));
     assert_eq!(result.expect(0).json()["judged"], Value::Null);

@@ -202,6 +202,40 @@ fn parts_that_are_joined_are_the_whole() {
         .brex("merge part2 part1 --out joined --quiet")
         .expect(0);
     assert_eq!(results(&sandbox, "joined"), results(&sandbox, "whole"));
+    // One after the other instead of side by side.
+    let ran = sandbox.brex(&format!("{words} --out one --lanes 1"));
+    ran.expect(0);
+    assert_eq!(results(&sandbox, "one"), results(&sandbox, "whole"));
+}
+
+/// The lane that fails says what is wrong, the other one is stopped and nothing of it is lost.
+#[test]
+fn what_is_wrong_in_one_lane_is_said_and_mended_and_gone_on_from() {
+    let sandbox = Sandbox::new();
+    let words = format!(
+        "reproduce games --games pocket:breakout,pocket:space-invaders --tables prefix {TINY}"
+    );
+    let words = format!("{} --threads 2 --out study", words.replace("--quiet", ""));
+    let begun = || done(&sandbox, "study") >= 1;
+    common::killed_when(sandbox.command(&words), begun);
+    let (notes, aside) = (
+        sandbox.path("study/steps/pocket-breakout-0"),
+        sandbox.path("aside"),
+    );
+    std::fs::rename(&notes, &aside).unwrap();
+    std::fs::write(&notes, "not a folder").unwrap();
+    let ran = sandbox.brex(&words);
+    let ran = ran.expect(1);
+    assert!(ran.stderr.contains("pocket-breakout-0"), "{}", ran.stderr);
+    assert!(!sandbox.path("study/summary.json").exists());
+    std::fs::remove_file(&notes).unwrap();
+    std::fs::rename(&aside, &notes).unwrap();
+    let ran = sandbox.brex(&words);
+    let ran = ran.expect(0);
+    for done in ["1 of 2", "2 of 2"] {
+        assert!(ran.stderr.contains(done), "{}", ran.stderr);
+    }
+    assert!(sandbox.path("study/summary.json").exists());
 }
 
 #[test]

@@ -7,7 +7,7 @@ use crate::commands::steps::run_step;
 use crate::exit::Outcome;
 use crate::interrupt;
 use crate::run_files::write_text;
-use crate::terminal::{say, without_printing};
+use crate::terminal::{announce, without_printing};
 use anyhow::{Context, Result, bail};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -60,14 +60,14 @@ impl KeptSteps {
         }
         self.write(&started)?;
         if !self.common.quiet {
-            say(&format!("$ brex {}", all.join(" ")));
+            announce(&format!("$ brex {}", all.join(" ")));
         }
         let outcome = without_printing(|| run_step(&all, &self.common))?;
         if interrupt::requested() {
             bail!("stopped; what was done is kept, and the same command goes on from there");
         }
         if outcome == Outcome::NotTrusted && !self.common.quiet {
-            say(&format!("{name}: done, but not to be trusted"));
+            announce(&format!("{name}: done, but not to be trusted"));
         }
         self.write(&done)
     }

@@ -17,9 +17,8 @@ mod unit;
 use crate::args::Common;
 use crate::exit::{BadInput, Outcome};
 use crate::interrupt;
-use crate::progress::Progress;
-use crate::terminal::{Style, json_text};
-use crate::units::{FORMAT, Results, Shard, Study, StudyFolder};
+use crate::terminal::{Style, announce, json_text};
+use crate::units::{FORMAT, Results, Shard, Study, StudyFolder, run_in_lanes};
 use anew::begin_anew;
 use anyhow::{Result, bail};
 use brex_envs::make;
@@ -90,6 +89,10 @@ pub(crate) struct Arguments {
     /// Run only the i-th of n parts, for several machines
     #[arg(long, value_name = "I/N")]
     shard: Option<Shard>,
+    /// How many games and seeds are computed side by side, sharing the threads; as many as there are
+    /// threads unless told otherwise
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    lanes: Option<u16>,
     /// Start anew in a folder that holds a study of games
     #[arg(long)]
     force: bool,
@@ -288,21 +291,22 @@ pub(super) fn run(arguments: &Arguments, common: &Common) -> Result<Outcome> {
         begin_anew(&arguments.out)?;
     }
     let shard = arguments.shard.unwrap_or_default();
-    let progress = Progress::start("games", common.quiet);
     interrupt::listen();
-    for unit in shard.select(study.batches()).into_iter().flatten() {
-        if folder.has(unit) {
-            continue;
+    let part = shard.select(study.batches()).into_iter().flatten();
+    let missing: Vec<usize> = part.filter(|unit| !folder.has(*unit)).collect();
+    let threads = rayon::current_num_threads();
+    let lanes = arguments.lanes.map_or(threads, usize::from);
+    let lanes = lanes.clamp(1, missing.len().max(1));
+    let names = study.units();
+    let compute = |unit: usize| study.compute(unit, arguments, common);
+    run_in_lanes(&mut folder, &missing, lanes, compute, |unit, (done, of)| {
+        if !common.quiet {
+            announce(&format!("{} is done, {done} of {of}", names[unit]));
         }
-        if interrupt::requested() {
-            bail!("stopped; what was done is kept, and the same command goes on from there");
-        }
-        let result = study.compute(unit, arguments, common)?;
-        folder.add(&[unit], &[result])?;
-        let (done, of) = folder.progress();
-        progress.update(done as u64, Some(of as u64), "games and seeds");
+    })?;
+    if interrupt::requested() {
+        bail!("stopped; what was done is kept, and the same command goes on from there");
     }
-    progress.finish();
     let progress = folder.progress();
     let outcome = folder.outcome();
     let results = folder.finish()?;

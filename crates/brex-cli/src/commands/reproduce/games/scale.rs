@@ -23,6 +23,9 @@ pub(super) struct Scale {
     pub(super) rounds: u16,
     /// Rollouts that each policy is judged by.
     pub(super) rollouts: u32,
+    /// Steps after which rollouts are cut off, if not where the game does so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) max_steps: Option<u32>,
     /// Steps of the prefix on which agents and a hacker are compared.
     pub(super) prefix: usize,
 }
@@ -35,9 +38,10 @@ impl Scale {
         updates: 500,
         baseline_updates: 200,
         networks: 5,
-        learner_steps: 200_000,
+        learner_steps: 150_000,
         rounds: 1,
         rollouts: 30,
+        max_steps: None,
         prefix: 200,
     };
 
@@ -51,6 +55,7 @@ impl Scale {
         learner_steps: 600_000,
         rounds: 2,
         rollouts: 100,
+        max_steps: None,
         prefix: 200,
     };
 
@@ -65,6 +70,7 @@ impl Scale {
         learner_steps: 200_000,
         rounds: 0,
         rollouts: 30,
+        max_steps: Some(7000),
         prefix: 2000,
     };
 }

@@ -27,7 +27,7 @@ use std::path::{Path, PathBuf};
 const JUDGED_BY: usize = 30;
 /// Demonstrations for GAIL, about as good as the best ranked one.
 const EXPERTS: &str = "10";
-/// Policies that a posterior's agent is chosen from.
+/// Policies that are kept of an agent; a posterior's is chosen from them.
 const CANDIDATES: &str = "10";
 /// The paper's other methods that bound returns.
 const METHODS: [&str; 2] = ["ensemble", "dropout"];
@@ -199,6 +199,9 @@ impl Unit<'_> {
         let rollouts = self.scale.rollouts.to_string();
         let words = ["features", run, "--rollouts", &rollouts];
         let mut words: Vec<String> = words.map(str::to_owned).to_vec();
+        if let Some(steps) = self.scale.max_steps {
+            words.extend(["--max-steps".to_owned(), steps.to_string()]);
+        }
         let scripts = make(self.game)?.scripts().len();
         if scripts == Script::ALL.len() {
             words.push("--ladder".to_owned());
@@ -266,10 +269,8 @@ impl Unit<'_> {
             self.scale.learner_steps.to_string(),
             out.display().to_string(),
         );
-        // A posterior's agents are chosen from what they were on the way; others have no bound to
-        // choose by. Emulated games are slow.
-        let of_posterior = [":mean", ":map"].iter().any(|end| source.ends_with(end));
-        let kept = if of_posterior && self.given.is_none() {
+        // Emulated games are slow to judge by.
+        let kept = if self.given.is_none() {
             CANDIDATES
         } else {
             "1"
