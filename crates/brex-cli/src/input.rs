@@ -76,8 +76,7 @@ pub(crate) struct ModelFlags {
     #[arg(long, value_name = "ROW|ID")]
     pub(crate) lowest: Option<String>,
     /// The inverse temperature of the preferences: how reliably the better one is preferred; auto
-    /// finds the one that foretells those of the best trajectories from those of the others [default:
-    /// auto for a run directory, 1 for files]
+    /// finds the one that foretells those of the best trajectories from those of the others [default: 1]
     #[arg(long, value_name = "B|auto")]
     pub(crate) beta: Option<Beta>,
     /// What counts as a piece of evidence of its own [default: trajectory for a run directory,
@@ -191,17 +190,12 @@ impl ModelFlags {
     /// How sharp preferences between trajectories are. Where too few of these are compared to tell, 1.
     pub(crate) fn sharpness(
         &self,
-        files: &InputFiles,
         features: &Matrix,
         preferences: &Preferences,
         prior: Prior,
         common: &Common,
     ) -> Result<Sharpness> {
-        let usual = match files.run {
-            Some(_) => Beta::Auto,
-            None => Beta::Given(1.0),
-        };
-        match self.beta.unwrap_or(usual) {
+        match self.beta.unwrap_or(Beta::Given(1.0)) {
             Beta::Given(beta) => Ok(Sharpness::Given(beta)),
             Beta::Auto => Sharpness::find(features, preferences, prior, common),
         }

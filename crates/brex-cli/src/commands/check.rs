@@ -50,7 +50,7 @@ pub(crate) fn execute(arguments: &Arguments, common: &Common) -> Result<Checked>
     let (model, files) = (&arguments.model, &arguments.files);
     let features = inputs.features.matrix();
     let preferences = (model.evidence(files)).weigh(&inputs.preferences.preferences);
-    let sharpness = model.sharpness(files, features, &preferences, prior, common)?;
+    let sharpness = model.sharpness(features, &preferences, prior, common)?;
     let problem = Problem::new(features, &preferences, prior, sharpness.beta())?;
     let knowledge = knowledge(&problem)?;
     let report = CheckJson::new(&inputs, &inspection, &knowledge);

@@ -172,7 +172,7 @@ pub(crate) fn execute(arguments: &Arguments, common: &Common) -> Result<SampleRe
     let model = &arguments.model;
     let evidence = model.evidence(&arguments.files);
     let preferences = evidence.weigh(&inputs.preferences.preferences);
-    let sharpness = model.sharpness(&arguments.files, features, &preferences, prior, common)?;
+    let sharpness = model.sharpness(features, &preferences, prior, common)?;
     let problem = Problem::new(features, &preferences, prior, sharpness.beta())?;
     if let Prior::NonNegative { lowest } = prior
         && !common.quiet
