@@ -211,3 +211,22 @@ fn the_demonstrations_of_breakout_replay_exactly() {
     assert!(matches!(ran.code, Some(0 | 3)), "{}", ran.stderr);
     assert_eq!(ran.json()["environment"], "atari:breakout");
 }
+
+/// Nobody has to know where the project keeps them.
+#[test]
+fn a_study_of_breakout_begins_with_the_demonstrations_that_come_with_brex() {
+    if !has_emulator() {
+        return;
+    }
+    let sandbox = Sandbox::new();
+    let words = "reproduce games --games atari:breakout --tables policy-evaluation --quiet --out s";
+    let pretraining = sandbox.path("s/runs/atari-breakout-0/pretraining");
+    common::killed_when(sandbox.command(words), || pretraining.exists());
+    let study: serde_json::Value = serde_json::from_str(&sandbox.read("s/study.json")).unwrap();
+    assert_eq!(study["seeds"], 1);
+    let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../data/atari-breakout");
+    for file in ["episodes/demo-12.episode", "preferences.jsonl"] {
+        let here = sandbox.path("s/runs/atari-breakout-0").join(file);
+        assert!(std::fs::read(here).unwrap() == std::fs::read(own.join(file)).unwrap());
+    }
+}

@@ -18,6 +18,7 @@ fn help_of_every_command() {
         "reproduce",
         "reproduce gridworld",
         "reproduce coverage",
+        "reproduce games",
         "merge",
         "doctor",
         "train",

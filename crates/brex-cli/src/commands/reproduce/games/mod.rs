@@ -22,6 +22,7 @@ use crate::units::{FORMAT, Results, Shard, Study, StudyFolder, run_in_lanes};
 use anew::begin_anew;
 use anyhow::{Result, bail};
 use brex_envs::make;
+use given::BuiltIn;
 use result::GameResult;
 use scale::Scale;
 use serde::{Deserialize, Serialize};
@@ -32,6 +33,8 @@ use unit::{LEARNERS, Unit};
 
 const GAMES: &str =
     "pocket:breakout,pocket:space-invaders,pocket:seaquest,pocket:beam-rider,pocket:enduro";
+/// Where demonstrations that come with brex are unpacked.
+const DEMONSTRATIONS: &str = "demonstrations";
 const SUMMARY: &str = "summary.json";
 const TABLES: &str = "tables.md";
 const REPORT: &str = "report.html";
@@ -54,7 +57,7 @@ pub(crate) struct Arguments {
     /// Which agents learn of those that the tables show; all of them unless told otherwise
     #[arg(long, value_name = "AGENT,...", value_delimiter = ',', value_parser = learner)]
     agents: Vec<String>,
-    /// How many seeds, from --seed on; 1 with --quick
+    /// How many seeds, from --seed on; 1 with --quick or of emulated games alone, else 3
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1000))]
     seeds: Option<u16>,
     /// One seed and small budgets: every table in well under an hour
@@ -62,7 +65,7 @@ pub(crate) struct Arguments {
     quick: bool,
     /// Take demonstrations and preferences that exist, of one game: a directory as brex demos leaves
     /// it; rollouts of policies A to D, recorded in its folder rollouts, are judged if there are no
-    /// policies
+    /// policies. Those of atari:breakout come with brex, and are taken if nothing else is asked for
     #[arg(long, value_name = "DIR")]
     demonstrations: Option<PathBuf>,
     /// How many demonstrations, instead of the usual number
@@ -118,6 +121,24 @@ impl Arguments {
             ..usual.clone()
         }
     }
+
+    /// Demonstrations that come with brex, unless others are asked for or some are to be made.
+    fn built_in(&self) -> Option<BuiltIn> {
+        let others = self.demonstrations.is_some()
+            || self.count.is_some()
+            || self.demonstrator_steps.is_some();
+        if others {
+            return None;
+        }
+        BuiltIn::of(&self.games)
+    }
+
+    /// Where demonstrations are that exist.
+    fn given(&self) -> Option<PathBuf> {
+        let unpacked = || self.out.join(DEMONSTRATIONS);
+        let built_in = self.built_in().map(|_| unpacked());
+        self.demonstrations.clone().or(built_in)
+    }
 }
 
 /// The study as `study.json` has it.
@@ -147,12 +168,14 @@ impl Games {
     fn new(arguments: &Arguments, common: &Common) -> Result<Self> {
         let mut games = Vec::new();
         let mut scales = Vec::new();
+        let mut emulated = true;
         for game in &arguments.games {
             let env = make(game).map_err(|error| BadInput::new(format!("--games: {error}")))?;
             if games.contains(game) {
                 return Err(BadInput::new(format!("--games: {game} is there twice")).into());
             }
             games.push(game.clone());
+            emulated &= env.spec().is_atari();
             let usual = match (env.spec().is_atari(), arguments.quick) {
                 (true, _) => &Scale::ATARI,
                 (false, true) => &Scale::QUICK,
@@ -162,7 +185,7 @@ impl Games {
         }
         let demonstrations = match &arguments.demonstrations {
             Some(directory) => Some(given::identity(directory, &games)?),
-            None => None,
+            None => arguments.built_in().map(BuiltIn::identity),
         };
         let mut tables = arguments.tables.clone();
         if tables.is_empty() {
@@ -173,7 +196,7 @@ impl Games {
         let mut agents = arguments.agents.clone();
         agents.sort_unstable();
         agents.dedup();
-        let usual = if arguments.quick { 1 } else { 3 };
+        let usual = if arguments.quick || emulated { 1 } else { 3 };
         Ok(Self {
             format: FORMAT,
             kind: Self::KIND.to_owned(),
@@ -197,6 +220,7 @@ impl Games {
         let out = &arguments.out;
         let (game, seed) = self.place(unit);
         let name = format!("{}-{seed}", self.games[game].replace(':', "-"));
+        let given = arguments.given();
         let unit = Unit {
             game: &self.games[game],
             scale: &self.scales[game],
@@ -207,10 +231,7 @@ impl Games {
                 seed,
                 ..common.clone()
             },
-            given: arguments
-                .demonstrations
-                .as_deref()
-                .zip(self.demonstrations.as_deref()),
+            given: given.as_deref().zip(self.demonstrations.as_deref()),
             run: out.join("runs").join(&name),
             notes: out.join("steps").join(&name),
         };
@@ -289,6 +310,9 @@ pub(super) fn run(arguments: &Arguments, common: &Common) -> Result<Outcome> {
     let mut folder = StudyFolder::open(&study, &arguments.out, arguments.force)?;
     if arguments.force {
         begin_anew(&arguments.out)?;
+    }
+    if let Some(built_in) = arguments.built_in() {
+        built_in.unpack(&arguments.out.join(DEMONSTRATIONS), arguments.force)?;
     }
     let shard = arguments.shard.unwrap_or_default();
     interrupt::listen();
