@@ -11,6 +11,7 @@ mod prefix;
 mod result;
 mod scale;
 mod sections;
+mod seeds;
 mod tables;
 mod unit;
 
@@ -277,7 +278,7 @@ impl Study for Games {
 
     fn results(&self, units: &[&GameResult]) -> Result<Results> {
         let by_game: Vec<&[&GameResult]> = units.chunks(self.seeds as usize).collect();
-        let sections = sections::of(&self.games, &self.tables, &by_game);
+        let sections = sections::of(&self.games, &self.tables, self.first_seed, &by_game);
         let json = json_text(&sections::json(&self.games, &by_game, units))?;
         let files = vec![
             (SUMMARY.to_owned(), json.clone()),

@@ -3,6 +3,7 @@
 
 use super::paper::paper;
 use super::result::{GameResult, JudgedPolicy, Judgement, Played};
+use super::seeds::one_by_one;
 use super::tables::PaperTable;
 use super::unit::two_digits;
 use crate::numbers;
@@ -19,7 +20,7 @@ pub(super) struct Section {
 }
 
 impl Section {
-    fn new(title: impl Into<String>, words: &str, heads: &[&str]) -> Self {
+    pub(super) fn new(title: impl Into<String>, words: &str, heads: &[&str]) -> Self {
         Self {
             title: title.into(),
             words: words.to_owned(),
@@ -31,7 +32,7 @@ impl Section {
 
 pub(super) type Seeds<'a> = &'a [&'a GameResult];
 
-fn mean(values: &[f64]) -> Option<f64> {
+pub(super) fn mean(values: &[f64]) -> Option<f64> {
     (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
 }
 
@@ -72,8 +73,13 @@ pub(super) fn title_of(game: &str) -> String {
     format!("{name} ({place})")
 }
 
-/// All tables that were asked for, then the summary.
-pub(super) fn of(games: &[String], tables: &[PaperTable], results: &[Seeds<'_>]) -> Vec<Section> {
+/// All tables that were asked for, then the summary, then the seeds one by one.
+pub(super) fn of(
+    games: &[String],
+    tables: &[PaperTable],
+    first_seed: u64,
+    results: &[Seeds<'_>],
+) -> Vec<Section> {
     let mut sections = Vec::new();
     for table in tables {
         match table {
@@ -123,6 +129,7 @@ pub(super) fn of(games: &[String], tables: &[PaperTable], results: &[Seeds<'_>])
     }
     sections.push(correlations(games, results));
     sections.push(counts(games, results));
+    sections.extend(one_by_one(games, first_seed, results));
     sections
 }
 
