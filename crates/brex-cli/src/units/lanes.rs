@@ -10,7 +10,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 /// Computes units in order, `lanes` of them at a time, and keeps each as soon as it is done; `kept` is
-/// told how many of how many that makes. When one fails, the others are asked to stop, and what is wrong with the first is the error.
+/// told how many of how many that makes. When one fails, the others are asked to stop, and what is
+/// wrong with the first is the error.
 pub(crate) fn run_in_lanes<S: Study>(
     folder: &mut StudyFolder<'_, S>,
     units: &[usize],
