@@ -65,6 +65,7 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Outcome> {
             .map(|line| (format!("seed {}", line.seed), line.points.clone()))
             .collect(),
         levels: group.levels.clone(),
+        dots: Vec::new(),
     });
     let svg = curve::picture("Learning to play", panels.collect());
     let bytes = format.encode(svg)?;

@@ -18,6 +18,8 @@ pub(crate) struct CurvePanel {
     pub(crate) curves: Vec<(String, Vec<(f64, f64)>)>,
     /// Heights that stand for something.
     pub(crate) levels: Vec<(String, f64)>,
+    /// Points that matter, each with the place of its curve.
+    pub(crate) dots: Vec<(usize, (f64, f64))>,
 }
 
 /// The whole figure. Curves with the same place in their panels have the same name and colour.
@@ -97,6 +99,10 @@ impl CurvePanel {
             let place = |(x, y): &(f64, f64)| (x_scale.pixel(*x), y_scale.pixel(*y));
             let pixels: Vec<(f64, f64)> = points.iter().map(place).collect();
             canvas.polyline(&pixels, stroke(index));
+        }
+        for (curve, (x, y)) in &self.dots {
+            let colour = PALETTE[*curve % PALETTE.len()];
+            canvas.dot((x_scale.pixel(*x), y_scale.pixel(*y)), 4.5, colour);
         }
         for (name, height) in &self.levels {
             let y = y_scale.pixel(*height);

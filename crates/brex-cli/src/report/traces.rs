@@ -98,6 +98,7 @@ impl Trace {
             title: self.name.clone(),
             curves: chosen.iter().map(curve).collect(),
             levels: Vec::new(),
+            dots: Vec::new(),
         }
     }
 
@@ -125,6 +126,7 @@ impl Trace {
             title: self.name.clone(),
             curves: names.into_iter().zip(curves).collect(),
             levels: Vec::new(),
+            dots: Vec::new(),
         }
     }
 }

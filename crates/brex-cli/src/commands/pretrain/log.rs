@@ -72,6 +72,7 @@ pub(super) fn picture(rows: &[LogRow]) -> String {
         title: title.to_owned(),
         curves: vec![(String::new(), points)],
         levels: Vec::new(),
+        dots: Vec::new(),
     };
     let held_out = rows.iter();
     let held_out = held_out.filter_map(|row| Some((row.update as f64, row.values[HELD_OUT]?)));
@@ -82,6 +83,7 @@ pub(super) fn picture(rows: &[LogRow]) -> String {
             ("kept back".to_owned(), held_out.collect()),
         ],
         levels: vec![("chance".to_owned(), 0.5)],
+        dots: Vec::new(),
     };
     let mut panels = vec![accuracy];
     for (column, title) in LOSSES {

@@ -22,7 +22,8 @@ use brex_learn::{Device, DeviceName, Phi};
 use brex_posterior::{EvaluateOptions, Suspicion, evaluate, suspicions};
 use brex_store::{PosteriorFile, RunFeatures, read_posterior, read_run_features};
 use rand::Rng;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
+use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Episodes that a policy is judged by.
@@ -143,6 +144,23 @@ fn best(candidates: &[Candidate]) -> usize {
     let unmarked = unmarked.filter(|(_, candidate)| candidate.marks.is_empty());
     let best = unmarked.max_by(|a, b| a.1.bound.total_cmp(&b.1.bound));
     best.map_or(0, |(at, _)| at)
+}
+
+/// After which update the policy was taken, if this was written down.
+pub(crate) fn taken_update(training: &Path) -> Result<Option<u64>> {
+    #[derive(Deserialize)]
+    struct Kept {
+        update: u64,
+        chosen: bool,
+    }
+    let path = training.join(FILE);
+    if !path.exists() {
+        return Ok(None);
+    }
+    let shown = || path.display().to_string();
+    let text = fs::read_to_string(&path).with_context(shown)?;
+    let kept: Vec<Kept> = serde_json::from_str(&text).with_context(shown)?;
+    Ok(kept.iter().find(|kept| kept.chosen).map(|kept| kept.update))
 }
 
 impl Choice {

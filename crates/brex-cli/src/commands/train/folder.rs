@@ -252,6 +252,7 @@ impl TrainingFolder {
             title: self.environment.clone(),
             curves: vec![(name, curve::points(&self.rows))],
             levels: Vec::new(),
+            dots: Vec::new(),
         };
         curve::picture("Learning to play", vec![panel])
     }

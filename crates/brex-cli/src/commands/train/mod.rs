@@ -8,6 +8,7 @@ mod reward;
 mod settings;
 mod start;
 
+pub(crate) use choice::taken_update;
 pub(crate) use folder::{Ended, Notes, TrainingFolder, policy_path, read_curve};
 pub(crate) use settings::{Settings, run_file};
 

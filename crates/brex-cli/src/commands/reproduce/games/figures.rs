@@ -2,6 +2,7 @@
 
 use super::paper::paper;
 use super::result::{GameResult, JudgedPolicy, Judgement};
+use crate::commands::train::taken_update;
 use crate::numbers;
 use crate::plot::{
     Chart, CurvePanel, Curves, DrawnBound, DrawnFrom, Reading, Ridge, Ridgeline, Series,
@@ -33,24 +34,50 @@ pub(super) fn thinned_returns(returns: &[f64]) -> Vec<f64> {
 
 /// A training's learning curve, thinned: steps and recent scores.
 pub(super) fn thinned_curve(training: &Path) -> Result<Vec<[f64; 2]>> {
+    let rows = numbers_of(training, ["steps", "score"])?;
+    let every = rows.len().div_ceil(POINTS).max(1);
+    // The last row always counts.
+    let kept = rows.iter().rev().step_by(every).rev();
+    Ok(kept
+        .filter_map(|[steps, score]| Some([(*steps)?, (*score)?]))
+        .collect())
+}
+
+/// After how many steps the policy was taken that a training came to, if it was chosen among several.
+pub(super) fn taken_after(training: &Path) -> Result<Option<f64>> {
+    let Some(update) = taken_update(training)? else {
+        return Ok(None);
+    };
+    let rows = numbers_of(training, ["update", "steps"])?;
+    let taken = rows.iter().find(|row| row[0] == Some(update as f64));
+    Ok(taken.and_then(|row| row[1]))
+}
+
+/// Two columns of a training's log; cells may be empty.
+fn numbers_of(training: &Path, columns: [&str; 2]) -> Result<Vec<[Option<f64>; 2]>> {
     let path = training.join("curve.csv");
     let text = fs::read_to_string(&path).with_context(|| format!("{}", path.display()))?;
     let mut lines = text.lines();
     let heads: Vec<&str> = lines.next().unwrap_or_default().split(',').collect();
-    let place = |name: &str| heads.iter().position(|head| *head == name);
-    let (Some(steps), Some(score)) = (place("steps"), place("score")) else {
-        bail!("{}: has no columns steps and score", path.display());
+    let places = columns.map(|name| heads.iter().position(|head| *head == name));
+    let [Some(first), Some(second)] = places else {
+        let [first, second] = columns;
+        bail!("{}: has no columns {first} and {second}", path.display());
     };
-    let rows: Vec<&str> = lines.collect();
-    let every = rows.len().div_ceil(POINTS).max(1);
-    // The last row always counts.
-    let kept = rows.iter().rev().step_by(every).rev();
-    let points = kept.filter_map(|row| {
+    let rows = lines.map(|row| {
         let cells: Vec<&str> = row.split(',').collect();
-        let cell = |at: usize| cells.get(at)?.parse::<f64>().ok();
-        Some([cell(steps)?, cell(score)?])
+        [first, second].map(|at| cells.get(at)?.parse().ok())
     });
-    Ok(points.collect())
+    Ok(rows.collect())
+}
+
+/// The height of a curve at a place between its ends: that of the nearest point.
+fn nearest(points: &[[f64; 2]], place: f64) -> Option<(f64, f64)> {
+    let distance = |point: &&[f64; 2]| (point[0] - place).abs();
+    let nearest = points
+        .iter()
+        .min_by(|a, b| distance(a).total_cmp(&distance(b)))?;
+    Some((nearest[0], nearest[1]))
 }
 
 /// True scores of agents while they learned, the first seed of every game; a level for the best
@@ -62,12 +89,17 @@ pub(super) fn learning(games: &[String], results: &[&[&GameResult]]) -> String {
             let points = points.iter().map(|[x, y]| (*x, *y));
             (name.clone(), points.collect())
         });
+        let dots = first.curves.iter().enumerate();
+        let dots = dots.filter_map(|(at, (name, points))| {
+            Some((at, nearest(points, *first.taken.get(name)?)?))
+        });
         Some(CurvePanel {
             title: paper(game)
                 .map_or(game.as_str(), |paper| paper.name)
                 .to_owned(),
             curves: curves.collect(),
             levels: vec![("best demonstration".to_owned(), first.demonstrations.best())],
+            dots: dots.collect(),
         })
     });
     let figure = Curves {
@@ -177,5 +209,11 @@ mod tests {
         assert!((20..=POINTS).contains(&points.len()));
         assert_eq!(points.last(), Some(&[6400.0, 200.0]));
         assert!(points.iter().all(|[steps, score]| steps / 32.0 == *score));
+        assert_eq!(nearest(&points, 6399.0), Some((6400.0, 200.0)));
+
+        assert_eq!(taken_after(folder.path()).unwrap(), None);
+        let choice = r#"[{"update": 30, "chosen": false}, {"update": 60, "chosen": true}]"#;
+        fs::write(folder.path().join("choice.json"), choice).unwrap();
+        assert_eq!(taken_after(folder.path()).unwrap(), Some(3840.0));
     }
 }

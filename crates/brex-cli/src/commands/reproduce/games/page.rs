@@ -15,7 +15,8 @@ pub(super) fn page(sections: &[Section], games: &[String], results: &[Seeds<'_>]
             kind: Kind::Svg,
             bytes: learning.as_bytes(),
             name: "learning curves of all games",
-            caption: "The first seed of each game; the level is its best demonstration.",
+            caption: "The first seed of each game; the level is its best demonstration. Where an agent was stopped, \
+                      a dot shows after how many steps.",
         });
     for section in sections {
         let heads: Vec<&str> = section.heads.iter().map(String::as_str).collect();

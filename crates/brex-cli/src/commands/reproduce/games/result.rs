@@ -76,6 +76,9 @@ pub(crate) struct GameResult {
     pub(super) learned: BTreeMap<String, Played>,
     /// Their learning curves: steps and recent scores.
     pub(super) curves: BTreeMap<String, Vec<[f64; 2]>>,
+    /// After how many steps the policy was taken, of agents that were stopped.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub(super) taken: BTreeMap<String, f64>,
     /// Evaluations by what they are: `before`, `after`, `prefix`, `ensemble`, `dropout`.
     pub(super) judgements: BTreeMap<String, Judgement>,
     /// By the losses.

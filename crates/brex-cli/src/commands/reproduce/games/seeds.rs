@@ -52,13 +52,14 @@ fn agents(games: &[String], first: u64, results: &[Seeds<'_>]) -> Section {
     let mut section = Section::new(
         "Seed by seed: agents and ranks",
         "The best demonstration; the true score of the agents that learned from the mean reward, at once \
-         and after being asked about; mean and bound of the first; and rank correlations with the true score over \
-         all policies.",
+         and after being asked about; of the first, after how many steps of its training it was taken, mean and bound; \
+         and rank correlations with the true score over all policies.",
         &[
             "game",
             "seed",
             "best",
             "mean",
+            "taken after",
             "its mean, bound",
             "asked",
             "rank: mean",
@@ -82,6 +83,8 @@ fn agents(games: &[String], first: u64, results: &[Seeds<'_>]) -> Section {
             seed.to_string(),
             short(result.demonstrations.best()),
             scored(result, "mean"),
+            (result.taken.get("mean"))
+                .map_or_else(String::new, |steps| numbers::count(*steps as usize)),
             (judged.policy("mean")).map_or_else(String::new, mean_and_bound),
             scored(result, "asked"),
         ];
@@ -148,6 +151,7 @@ mod tests {
             "demonstrations": { "scores": [2, 7], "lengths": [1, 1] },
             "learned": { "mean": { "scores": [8, 10], "lengths": [1, 1] } },
             "curves": {},
+            "taken": { "mean": 61440 },
             "judgements": { "before": {
                 "policies": policies,
                 "rank_correlation": { "policies": 4, "mean": 1.0, "bound": 0.25, "untrained_mean": -0.5 },
@@ -167,7 +171,9 @@ mod tests {
         assert_eq!(policies[0][1..4], ["5", "1, 1 (1)", "2, 2 (2)"]);
         assert_eq!(policies[1][8..], ["yes", "no"]);
         let agents = &sections[1].rows;
-        let expected = ["6", "7", "9", "", "", "1.000", "0.250", "", "-0.500", ""];
+        let expected = [
+            "6", "7", "9", "61,440", "", "", "1.000", "0.250", "", "-0.500", "",
+        ];
         assert_eq!(agents[1][1..], expected);
         for section in &sections {
             assert!(

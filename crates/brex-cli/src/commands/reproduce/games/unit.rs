@@ -1,6 +1,6 @@
 //! One game with one seed: from demonstrations to all numbers of the tables.
 
-use super::figures::{self, thinned_curve};
+use super::figures::{self, taken_after, thinned_curve};
 use super::given;
 use super::pictures;
 use super::prefix;
@@ -148,12 +148,16 @@ impl Unit<'_> {
             Ok(json_text(&Played::of(sums, sums.scores.len()))?)
         })?;
         let (mut learned, mut curves) = (BTreeMap::new(), BTreeMap::new());
+        let mut taken = BTreeMap::new();
         for policy in &features.policies {
             if LEARNERS.contains(&policy.name.as_str()) {
                 learned.insert(policy.name.clone(), Played::of(&policy.sums, JUDGED_BY));
                 let training = self.run.join("learned").join(&policy.name);
                 if training.exists() {
                     curves.insert(policy.name.clone(), thinned_curve(&training)?);
+                    if let Some(steps) = taken_after(&training)? {
+                        taken.insert(policy.name.clone(), steps);
+                    }
                 }
             }
         }
@@ -189,6 +193,7 @@ impl Unit<'_> {
             clips: serde_json::from_str(&clips)?,
             learned,
             curves,
+            taken,
             judgements,
             ablation,
         })
