@@ -2,7 +2,8 @@
 //!
 //! The quantities are all weights, the returns of trajectories (at most [`MOST_RETURNS`], evenly
 //! spaced over the rows), and the returns of whatever policies are named. The log likelihood is
-//! diagnosed beside them, for the curious; no bound depends on it. The verdict is *converged* when every one of them has R-hat below 1.01 and at least 400
+//! diagnosed beside them, for the curious; no bound depends on it. The verdict is *converged* when every
+//! one of them has R-hat below 1.01 and at least 400
 //! effective draws for its quantile (Vehtari and others 2021).
 
 use crate::Problem;
@@ -64,7 +65,8 @@ pub struct Convergence {
     pub converged: bool,
 }
 
-/// Diagnoses all quantities. `log_likelihood` and `acceptance` have one value per draw; `delta` is the probability of the quantile that bounds will use.
+/// Diagnoses all quantities. `log_likelihood` and `acceptance` have one value per draw; `delta` is the
+/// probability of the quantile that bounds will use.
 pub fn check_convergence(
     problem: &Problem<'_>,
     draws: &Draws,

@@ -35,7 +35,8 @@ const MEAN: &str = "mean.safetensors";
 /// In each round the encoder and the posterior are learned from all that is ranked by then, an agent
 /// learns from the mean reward, and some of its episodes are ranked among the demonstrations, by the
 /// true score, which stands in for a person. In pocket games odd rounds differ: snippets are compared
-/// that begin at the same step, ends cost the agent nothing, and it learns faster. The agent whose episodes rank best is kept; the one that learned from the run's own mean
+/// that begin at the same step, ends cost the agent nothing, and it learns faster. The agent whose episodes
+/// rank best is kept; the one that learned from the run's own mean
 /// reward takes part, if there is one. Leaves a run directory with the policy `improved`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {

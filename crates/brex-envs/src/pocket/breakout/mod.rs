@@ -2,7 +2,8 @@
 //!
 //! The ball lies on the paddle until fire is held for a while, so that whoever does nothing, or only
 //! taps, keeps it for ever. The time of flight is limited, as in the timed variants of the model, so
-//! that a better player scores more in the same time instead of playing longer. Positions of the ball are in sixteenths of a pixel.
+//! that a better player scores more in the same time instead of playing longer. Positions of the ball are
+//! in sixteenths of a pixel.
 
 use super::frame::{FIELD, Field, SIDE};
 use super::game::Game;

@@ -83,7 +83,8 @@ impl<const L: usize> Group<L> {
     #[inline(always)]
     pub(crate) fn step(&mut self, kernel: &Kernel, angle: f32) -> Outcome<L> {
         // From a quarter turn to half as much again: successive draws are slightly opposed, which
-        // helps means and costs quantiles little. The length varies, so that no direction whose period fits it is left out.
+        // helps means and costs quantiles little. The length varies, so that no direction whose period fits
+        // it is left out.
         let turn = (1.0 + 0.5 * self.random.uniform().0[0]) * std::f32::consts::FRAC_PI_2;
         let kicks = (turn / angle).ceil().clamp(1.0, 1024.0);
         let angle = turn / kicks;

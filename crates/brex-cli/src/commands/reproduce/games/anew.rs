@@ -5,12 +5,12 @@
 //! what is there by now, once steps between it and the end are others. So all steps are gone through
 //! again; what takes long, trainings and pre-trainings, goes on from its end.
 
-use super::unit::{LEARNERS, forget};
-use crate::run_files::RunFiles;
+use super::unit::LEARNERS;
+use crate::run_files::{RunFiles, rollouts_of};
 use anyhow::{Context, Result};
 use std::fs;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Takes back what the steps of an earlier study say and what others build upon.
 pub(super) fn begin_anew(out: &Path) -> Result<()> {
@@ -38,7 +38,7 @@ pub(super) fn begin_anew(out: &Path) -> Result<()> {
 }
 
 /// What is in a folder; nothing if it is not there.
-fn inside(folder: &Path) -> Result<Vec<std::path::PathBuf>> {
+fn inside(folder: &Path) -> Result<Vec<PathBuf>> {
     if !folder.exists() {
         return Ok(Vec::new());
     }
@@ -56,4 +56,12 @@ fn gone(result: io::Result<()>, path: &Path) -> Result<()> {
         }
         _ => Ok(()),
     }
+}
+
+/// Takes a policy and its rollouts out of a run, if they are there.
+pub(super) fn forget(files: &RunFiles, name: &str) -> Result<()> {
+    let policy = files.policies.join(format!("{name}.safetensors"));
+    gone(fs::remove_file(&policy), &policy)?;
+    let rollouts = rollouts_of(files, name);
+    gone(fs::remove_dir_all(&rollouts), &rollouts)
 }

@@ -1,9 +1,12 @@
 //! `brex reproduce games`: the paper's experiments on games. A unit is one game with one seed, from
 //! the demonstrations to the last table; its steps are kept one by one in a run directory.
 
+mod ablation;
+mod agents;
 mod anew;
 mod figures;
 mod given;
+mod judging;
 mod page;
 mod paper;
 mod pictures;

@@ -5,7 +5,6 @@ use super::paper::paper;
 use super::result::{GameResult, JudgedPolicy, Judgement, Played};
 use super::seeds::one_by_one;
 use super::tables::PaperTable;
-use super::unit::two_digits;
 use crate::numbers;
 use crate::table::{Align, Table};
 use crate::terminal::Style;
@@ -435,4 +434,9 @@ pub(super) fn markdown(sections: &[Section]) -> String {
         text.push('\n');
     }
     text
+}
+
+/// Rank correlations as a table has them.
+fn two_digits(value: Option<f64>) -> String {
+    value.map_or_else(String::new, |value| numbers::fixed(value, 2))
 }
