@@ -85,7 +85,8 @@ impl Phi {
 }
 
 /// The sums that several encoders give for an episode, which is played again once. Frames are
-/// forgotten as soon as they are encoded, so that an episode may be very long.
+/// forgotten as soon as they are encoded, so that an episode may be very long, and one that looks like
+/// the one before it is not encoded again: who does nothing often sees nothing new.
 ///
 /// # Panics
 /// If an encoder is for frames of another size.
@@ -102,28 +103,38 @@ pub fn replayed_sums(
         length: episode.actions.len(),
     };
     let mut sums: Vec<FeatureSum> = encoders.iter().map(sum_of).collect();
-    let mut add = |frames: &mut Vec<u8>| {
+    let mut add = |frames: &mut Vec<u8>, times: &mut Vec<f64>| {
         let masked: Vec<&[u8]> = frames.chunks_exact(each).collect();
         for (phi, sum) in encoders.iter().zip(&mut sums) {
-            sum.add(&phi.features(&masked));
+            sum.add(&phi.features(&masked), times);
         }
         frames.clear();
+        times.clear();
     };
     let mut frames = Vec::with_capacity(each * TOGETHER.min(episode.actions.len()));
+    let mut times: Vec<f64> = Vec::new();
+    let mut masked = vec![0; each];
     let mut first = true;
     replay(env, episode, |seen, _| {
         if std::mem::take(&mut first) {
             return;
         }
-        let begin = frames.len();
-        frames.extend_from_slice(seen);
-        spec.mask(&mut frames[begin..]);
-        if frames.len() == each * TOGETHER {
-            add(&mut frames);
+        masked.copy_from_slice(seen);
+        spec.mask(&mut masked);
+        if let Some(again) = times.last_mut()
+            && frames.ends_with(&masked)
+        {
+            *again += 1.0;
+            return;
         }
+        if times.len() == TOGETHER {
+            add(&mut frames, &mut times);
+        }
+        frames.extend_from_slice(&masked);
+        times.push(1.0);
     })?;
     if !frames.is_empty() {
-        add(&mut frames);
+        add(&mut frames, &mut times);
     }
     Ok(sums)
 }
@@ -160,18 +171,18 @@ pub fn replayed_prefix(
     };
     let seen: Vec<&[u8]> = frames.chunks_exact(spec.observation_len()).collect();
     for together in seen.chunks(TOGETHER) {
-        sum.add(&phi.features(together));
+        sum.add(&phi.features(together), &vec![1.0; together.len()]);
     }
     Ok((sum, score))
 }
 
 impl FeatureSum {
-    /// Adds the features of frames, row by row.
-    fn add(&mut self, features: &[f32]) {
-        for row in features.chunks_exact(self.values.len()) {
+    /// Adds the features of frames, row by row, each as often as it was seen.
+    fn add(&mut self, features: &[f32], times: &[f64]) {
+        for (row, times) in features.chunks_exact(self.values.len()).zip(times) {
             for (sum, value) in self.values.iter_mut().zip(row) {
-                *sum += f64::from(*value);
-                self.squares += f64::from(*value) * f64::from(*value);
+                *sum += times * f64::from(*value);
+                self.squares += times * f64::from(*value) * f64::from(*value);
             }
         }
     }

@@ -224,6 +224,31 @@ fn centred_features_have_no_mean_over_the_demonstrations_and_rank_as_before() {
     }
 }
 
+/// Frames that follow each other and look alike are encoded once, and count as often as they were seen.
+#[test]
+fn who_waits_is_seen_as_long_as_it_waits() {
+    let mut trainer = begun(config(2));
+    after(&mut trainer, 2);
+    let file = EncoderFile::of(&trainer, &spec());
+    let phi = file.phi(&Device::flex()).unwrap();
+    let episode = played(Script::Noop, 3);
+    let mut env = make(GAME).unwrap();
+    let seen = SeenEpisode::replayed(env.as_mut(), &episode).unwrap();
+    let (mut sum, mut squares) = ([0.0; 16], 0.0);
+    phi.each_frame(&seen, |features| {
+        for (sum, value) in sum.iter_mut().zip(features) {
+            *sum += f64::from(*value);
+            squares += f64::from(*value).powi(2);
+        }
+    });
+    let streamed = replayed_sums(&[&phi], env.as_mut(), &episode).unwrap();
+    assert_eq!(streamed[0].length, episode.actions.len());
+    let near = |a: f64, b: f64| (a - b).abs() <= 1e-5 * b.abs().max(1.0);
+    let values = streamed[0].values.iter().zip(sum);
+    assert!(values.into_iter().all(|(a, b)| near(*a, b)), "{streamed:?}");
+    assert!(near(streamed[0].squares, squares));
+}
+
 #[test]
 fn an_encoder_comes_back_from_its_file() {
     let mut trainer = begun(config(2));
