@@ -152,8 +152,8 @@ pub trait Environment: Send {
     /// episode is running.
     fn scripted(&self, script: Script, random: &mut GameRandom) -> Option<usize>;
 
-    /// What has to be done for play to go on, if the game waits for the player and nothing but
-    /// waiting happens until then (the ball lies on the paddle).
+    /// What has to be done for play to go on, if the game waits for the player, who has had the time to do
+    /// it, and nothing but waiting happens until then (the ball lies on the paddle).
     fn serve(&self) -> Option<usize> {
         None
     }

@@ -1,7 +1,8 @@
 //! A game in which play is begun for the player.
 //!
 //! The paper's agents were trained so: a life was an episode of its own, and FIRE was pressed at its
-//! beginning. Who is paid for what is seen can otherwise wait for ever before an open wall.
+//! beginning. Who is paid for what is seen can otherwise wait for ever before an open wall. A pocket game
+//! leaves the player a moment, because where to begin from is a part of playing well.
 
 use crate::environment::{EnvError, Environment, Info, Spec, Step};
 use crate::{GameRandom, Script};
@@ -73,11 +74,7 @@ mod tests {
         env.reset(3, &mut seen).unwrap();
         let mut steps = 0;
         loop {
-            assert_eq!(
-                env.serve(),
-                None,
-                "the player sees balls that fly, and no others"
-            );
+            assert_eq!(env.serve(), None, "nothing waits for the player");
             let step = env.step(0, &mut seen).unwrap();
             steps += 1;
             if step.terminated {
@@ -94,27 +91,27 @@ mod tests {
         let mut plain = make("pocket:breakout").unwrap();
         let size = plain.spec().observation_len();
         let (mut here, mut there) = (vec![0; size], vec![0; size]);
-        let mut random = game_random(5);
+        let (mut random, mut launched) = (game_random(5), 0);
         served.reset(5, &mut here).unwrap();
         plain.reset(5, &mut there).unwrap();
-        for _ in 0..3 {
-            plain.step(1, &mut there).unwrap();
-        }
         assert_eq!(here, there);
         loop {
             let action = plain.scripted(Script::Random, &mut random).unwrap();
             let step = served.step(action, &mut here).unwrap();
             let mut by_hand = plain.step(action, &mut there).unwrap();
-            if !by_hand.terminated && plain.serve().is_some() {
-                for _ in 0..3 {
-                    by_hand = plain.step(1, &mut there).unwrap();
-                }
+            while !by_hand.terminated
+                && let Some(action) = plain.serve()
+            {
+                assert_eq!(action, 1, "fire");
+                by_hand = plain.step(action, &mut there).unwrap();
+                launched += 1;
             }
             assert_eq!((step.info, &here), (by_hand.info, &there));
             if step.terminated {
                 break;
             }
         }
+        assert!(launched > 0);
     }
 
     #[test]

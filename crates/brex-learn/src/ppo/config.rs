@@ -48,7 +48,7 @@ pub struct PpoConfig {
     #[serde(default = "all")]
     pub end_cost: f64,
     /// Whether play is begun for the agent where the game waits for it ([`Environment::serve`]): a
-    /// ball that lies on the paddle is launched at once. Who learns from a reward that was learned
+    /// ball that lies on the paddle is launched in time. Who learns from a reward that was learned
     /// could otherwise wait wherever it likes best.
     ///
     /// [`Environment::serve`]: brex_envs::Environment::serve

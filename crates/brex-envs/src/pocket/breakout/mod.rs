@@ -32,6 +32,8 @@ const LIVES: u32 = 8;
 const FLIGHT_STEPS: u32 = 400;
 /// Steps in a row for which fire is held to launch the ball.
 const LAUNCH_STEPS: u32 = 3;
+/// Steps for which a ball lies on the paddle before it is launched for a player for whom play is begun.
+const PATIENCE: u32 = 10;
 /// Rows per step, in units: at first, after some touches of the paddle, and at the end.
 const SPEEDS: [i32; 3] = [16, 24, 32];
 /// Touches of the paddle after which the ball is faster.
@@ -69,6 +71,8 @@ pub(super) struct Breakout {
     ball: Option<Ball>,
     /// Steps for which fire has been held with the ball on the paddle.
     charge: u32,
+    /// Steps for which the ball has been lying there.
+    rest: u32,
     /// How often the paddle has hit this ball.
     touches: u32,
     /// Which of [`SPEEDS`] the ball has.
@@ -171,6 +175,7 @@ impl Breakout {
         self.lives -= 1;
         self.ball = None;
         self.charge = 0;
+        self.rest = 0;
         self.touches = 0;
         self.speed = 0;
         self.paddle_width = WIDE_PADDLE;
@@ -221,6 +226,7 @@ impl Game for Breakout {
             paddle_width: WIDE_PADDLE,
             ball: None,
             charge: 0,
+            rest: 0,
             touches: 0,
             speed: 0,
             bricks: [FULL_ROW; VALUES.len()],
@@ -238,6 +244,7 @@ impl Game for Breakout {
         }
         let mut points = 0;
         if self.ball.is_none() {
+            self.rest += 1;
             self.hold_fire(action == FIRE);
             return points;
         }
@@ -278,8 +285,10 @@ impl Game for Breakout {
         }
     }
 
+    /// Only for those who have had the time to go where they like to launch from: agents that learned to
+    /// choose that place score half as much where they may not.
     fn serve(&self) -> Option<usize> {
-        self.ball.is_none().then_some(FIRE)
+        (self.ball.is_none() && self.rest >= PATIENCE).then_some(FIRE)
     }
 
     /// Follows the column of the ball, which is too late for fast and steep balls.

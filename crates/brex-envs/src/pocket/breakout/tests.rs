@@ -78,6 +78,24 @@ fn the_ball_waits_until_fire_is_held() {
 }
 
 #[test]
+fn a_ball_is_launched_for_those_who_had_time_to_do_it() {
+    let mut game = game();
+    for life in 0..LIVES {
+        for step in 0..PATIENCE {
+            assert_eq!(game.serve(), None, "{step}");
+            game.step([LEFT, RIGHT][step as usize % 2]);
+        }
+        for _ in 0..LAUNCH_STEPS {
+            assert_eq!(game.serve(), Some(FIRE));
+            game.step(FIRE);
+        }
+        assert!(game.ball.is_some() && game.serve().is_none());
+        assert_eq!(game.lives(), LIVES - life);
+        game.lose_ball();
+    }
+}
+
+#[test]
 fn each_row_has_its_value() {
     for (row, value) in VALUES.iter().enumerate() {
         let mut game = with_ball(1, WALL_TOP + row as i32 + 1, 4, -16);
