@@ -288,7 +288,7 @@ fn record(
     };
     let skill = |index: usize| plays(index, 0).map(|episodes| average(&episodes));
     let count = arguments.count(env.spec());
-    let chosen = choice(env.spec()).choose(count.into(), &checkpoints, skill)?;
+    let mut chosen = choice(env.spec()).choose(count.into(), &checkpoints, skill)?;
     let mut shown = Vec::new();
     if let Some(most) = chosen.most {
         let players = chosen.demonstrators.len();
@@ -322,13 +322,23 @@ fn record(
     });
     let demonstrations = demonstrations.collect();
     progress.finish();
+    let mut judged: BTreeMap<usize, Vec<Episode>> = BTreeMap::new();
+    let mut judge = |checkpoint: usize| -> Result<Vec<Episode>> {
+        if let Some(known) = judged.get(&checkpoint) {
+            return Ok(known.clone());
+        }
+        let file = arguments.performer(&checkpoints[checkpoint].1, env.spec())?;
+        let episodes = usize::from(arguments.episodes);
+        let played = play(arguments, &file.agent(device)?, episodes, common.seed)?;
+        judged.insert(checkpoint, played.clone());
+        Ok(played)
+    };
+    chosen.set_right(|checkpoint| judge(checkpoint).map(|episodes| average(&episodes)))?;
     let mut judges = Vec::new();
     for (name, checkpoint) in JUDGES.into_iter().zip(chosen.judges) {
         let (update, path) = &checkpoints[checkpoint];
         let file = arguments.performer(path, env.spec())?;
-        let episodes = usize::from(arguments.episodes);
-        let played = play(arguments, &file.agent(device)?, episodes, common.seed)?;
-        judges.push(Judge::new(name, *update, file, &played));
+        judges.push(Judge::new(name, *update, file, &judge(checkpoint)?));
     }
     Ok(Results {
         demonstrations,

@@ -20,6 +20,11 @@ pub(super) const PAPER_UPDATES: u64 = 1450;
 const BEST_DEMONSTRATION: f64 = 0.35;
 /// The same for policies A to D: two among the demonstrations, two beyond them.
 const JUDGED_SKILLS: [f64; 4] = [0.1, 0.4, 0.7, 1.0];
+/// By how much the scores of policies A to D rise from one to the next at least, as a share of the way
+/// from the first to the last.
+const LEAST_STEP: f64 = 0.1;
+/// How often policies A to D are chosen again at most.
+const CHOSEN_AGAIN: usize = 6;
 /// Checkpoints to choose from; close together at the beginning, where agents learn most.
 const CANDIDATES: u64 = 64;
 
@@ -44,6 +49,26 @@ pub(super) struct Chosen {
     pub(super) most: Option<f64>,
     /// The policies A to D.
     pub(super) judges: Vec<usize>,
+    /// What checkpoints scored on average, of those that were asked to play.
+    pub(super) skills: BTreeMap<usize, f64>,
+}
+
+impl Chosen {
+    /// Chooses the policies A to D again if they did not come out in the order of their scores, or too
+    /// close to each other. `judged` gives their scores, over more episodes than they were chosen by,
+    /// which count from then on.
+    pub(super) fn set_right(&mut self, mut judged: impl FnMut(usize) -> Result<f64>) -> Result<()> {
+        for _ in 0..CHOSEN_AGAIN {
+            let scores = self.judges.iter().map(|at| judged(*at));
+            let scores = scores.collect::<Result<Vec<f64>>>()?;
+            if are_apart(&scores) || self.skills.is_empty() {
+                return Ok(());
+            }
+            self.skills.extend(self.judges.iter().copied().zip(scores));
+            self.judges = judges_of(&self.skills);
+        }
+        Ok(())
+    }
 }
 
 impl Choice {
@@ -75,18 +100,22 @@ impl Choice {
                     demonstrators: published(count).map(near).collect(),
                     most: None,
                     judges: PAPER_JUDGES.map(near).to_vec(),
+                    skills: BTreeMap::new(),
                 })
             }
             Self::BySkill => {
                 let last = checkpoints.len() - 1;
                 let mut measured = Measured::of(last, skill)?;
-                let mut judges = measured.choose(&JUDGED_SKILLS)?;
-                judges[JUDGED_SKILLS.len() - 1] = last;
+                for share in JUDGED_SKILLS {
+                    measured.look_for(share)?;
+                }
+                let judges = judges_of(&measured.known);
                 let (demonstrators, most) = measured.up_to(BEST_DEMONSTRATION)?;
                 Ok(Chosen {
                     demonstrators,
                     most: Some(most),
                     judges,
+                    skills: measured.known,
                 })
             }
         }
@@ -132,46 +161,57 @@ impl<F: FnMut(usize) -> Result<f64>> Measured<F> {
         Ok(())
     }
 
-    /// Skills of all that were asked, which never fall, and the score of a share of the way from the
-    /// first to the last.
-    fn scale(&self, share: f64) -> (BTreeMap<usize, f64>, f64) {
-        let skills = rising(&self.known);
-        let (low, high) = (skills[&0], skills[&self.last]);
-        (skills, low + share * (high - low))
-    }
-
-    /// Checkpoints with these shares of the skill between the first and the last, each another one if
-    /// there are as many.
-    fn choose(&mut self, shares: &[f64]) -> Result<Vec<usize>> {
-        for share in shares {
-            self.look_for(*share)?;
-        }
-        let mut free = self.scale(0.0).0;
-        let mut chosen = Vec::new();
-        for share in shares {
-            let (skills, wanted) = self.scale(*share);
-            let among = if free.is_empty() { &skills } else { &free };
-            let distance = |skill: &f64| (skill - wanted).abs();
-            let near = among
-                .iter()
-                .min_by(|a, b| distance(a.1).total_cmp(&distance(b.1)));
-            let index = near.map_or(0, |(index, _)| *index);
-            free.remove(&index);
-            chosen.push(index);
-        }
-        chosen.sort_unstable();
-        Ok(chosen)
-    }
-
     /// All checkpoints up to the last one that has no more than a share of the skill, and the score of
     /// that share.
     fn up_to(&mut self, share: f64) -> Result<(Vec<usize>, f64)> {
         self.look_for(share)?;
-        let (skills, most) = self.scale(share);
+        let skills = rising(&self.known);
+        let most = share_of(&skills, share);
         let within = skills.iter().filter(|(_, skill)| **skill <= most);
         let last = within.map(|(index, _)| *index).max().unwrap_or(0);
         Ok(((0..=last).collect(), most))
     }
+}
+
+/// Whether scores rise, each by a good part of the way from the first to the last.
+fn are_apart(scores: &[f64]) -> bool {
+    let way = scores
+        .last()
+        .zip(scores.first())
+        .map_or(0.0, |(l, f)| l - f);
+    let mut steps = scores.windows(2).map(|two| two[1] - two[0]);
+    way > 0.0 && steps.all(|step| step >= LEAST_STEP * way)
+}
+
+/// The score of a share of the way from the first checkpoint to the last, by skills that never fall.
+fn share_of(skills: &BTreeMap<usize, f64>, share: f64) -> f64 {
+    let first = skills.first_key_value().map_or(0.0, |(_, skill)| *skill);
+    let last = skills.last_key_value().map_or(0.0, |(_, skill)| *skill);
+    first + share * (last - first)
+}
+
+/// The policies A to D: those whose skills are nearest to the shares that they are to have, each another
+/// one if there are as many, and the last checkpoint.
+fn judges_of(measured: &BTreeMap<usize, f64>) -> Vec<usize> {
+    let skills = rising(measured);
+    let mut free = skills.clone();
+    let mut chosen = Vec::new();
+    for share in JUDGED_SKILLS {
+        let wanted = share_of(&skills, share);
+        let among = if free.is_empty() { &skills } else { &free };
+        let distance = |skill: &f64| (skill - wanted).abs();
+        let near = among
+            .iter()
+            .min_by(|a, b| distance(a.1).total_cmp(&distance(b.1)));
+        let index = near.map_or(0, |(index, _)| *index);
+        free.remove(&index);
+        chosen.push(index);
+    }
+    chosen.sort_unstable();
+    if let (Some(judge), Some(last)) = (chosen.last_mut(), skills.keys().next_back()) {
+        *judge = *last;
+    }
+    chosen
 }
 
 /// Skills that never fall, as near as can be to those that were measured: what a few episodes show is
@@ -300,6 +340,37 @@ mod tests {
         let chosen = Choice::BySkill.choose(12, &kept, falling).unwrap();
         assert_eq!(chosen.judges.last(), Some(&3));
         assert!(!chosen.demonstrators.is_empty());
+    }
+
+    /// One of them was lucky when it was chosen.
+    #[test]
+    fn policies_that_do_not_come_out_in_order_are_chosen_again() {
+        let truth = [10.0, 12.0, 20.0, 45.0, 46.0, 55.0, 60.0, 40.0, 90.0, 100.0];
+        let kept = checkpoints(1..=10);
+        let luck = |at: usize| Ok(truth[at] + if at == 7 { 35.0 } else { 0.0 });
+        let mut chosen = Choice::BySkill.choose(12, &kept, luck).unwrap();
+        let scores = |judges: &[usize]| judges.iter().map(|at| truth[*at]).collect::<Vec<f64>>();
+        let first = scores(&chosen.judges);
+        assert!(!first.is_sorted(), "{first:?}");
+        let mut asked = 0;
+        let judged = |at: usize| {
+            asked += 1;
+            Ok(truth[at])
+        };
+        chosen.set_right(judged).unwrap();
+        let then = scores(&chosen.judges);
+        assert!(are_apart(&then), "{then:?}");
+        assert!(!are_apart(&[10.0, 30.0, 31.0, 60.0]) && !are_apart(&[5.0; 4]));
+        assert_eq!(chosen.judges.last(), Some(&9));
+        assert!(asked <= 4 * CHOSEN_AGAIN);
+        // Those that are in order stay, and so do published ones.
+        let before = chosen.judges.clone();
+        chosen.set_right(|at| Ok(at as f64)).unwrap();
+        assert_eq!(chosen.judges, before);
+        let mut published = Choice::Published.choose(12, &kept, |_| Ok(0.0)).unwrap();
+        let before = published.judges.clone();
+        published.set_right(|_| Ok(1.0)).unwrap();
+        assert_eq!(published.judges, before);
     }
 
     #[test]
