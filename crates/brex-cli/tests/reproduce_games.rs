@@ -44,6 +44,16 @@ fn killed_at_any_step_the_study_ends_with_the_same_bytes() {
         .expect(0);
     let steps = done(&sandbox, "whole");
     assert!(steps > 25, "{steps}");
+    let times = sandbox.read("whole/steps/pocket-breakout-0/times.csv");
+    let seconds = |line: &str| {
+        line.strip_prefix("pretrain,")?
+            .split(',')
+            .next()?
+            .parse()
+            .ok()
+    };
+    let taken: Option<f64> = times.lines().find_map(seconds);
+    assert!(taken.is_some_and(|seconds| seconds >= 0.0), "{times}");
     for stop in [1, steps / 3, 2 * steps / 3] {
         let command = sandbox.command(&format!("{words} --out cut"));
         common::killed_when(command, || done(&sandbox, "cut") >= stop);

@@ -9,8 +9,13 @@ use crate::interrupt;
 use crate::run_files::write_text;
 use crate::terminal::{announce, without_printing};
 use anyhow::{Context, Result, bail};
-use std::fs;
+use std::fs::{self, File};
+use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+/// Beside the notes: the name of each step, the seconds that it took and the threads that it had.
+const TIMES: &str = "times.csv";
 
 /// Steps in a row.
 pub(crate) struct KeptSteps {
@@ -19,6 +24,8 @@ pub(crate) struct KeptSteps {
     /// The run directory. It is not part of what a step depends on.
     run: String,
     common: Common,
+    /// Whether it is noted how long steps take.
+    timed: bool,
     /// All steps so far.
     chain: String,
 }
@@ -34,8 +41,17 @@ impl KeptSteps {
                 json: false,
                 ..common.clone()
             },
+            timed: false,
             chain: env!("CARGO_PKG_VERSION").to_owned(),
         })
+    }
+
+    /// Notes how long each step takes, for people: no result depends on it.
+    pub(crate) fn timed(self) -> Self {
+        Self {
+            timed: true,
+            ..self
+        }
     }
 
     /// The steps that follow have another seed.
@@ -62,7 +78,11 @@ impl KeptSteps {
         if !self.common.quiet {
             announce(&format!("$ brex {}", all.join(" ")));
         }
+        let clock = Instant::now();
         let outcome = without_printing(|| run_step(&all, &self.common))?;
+        if self.timed {
+            self.note_time(name, clock.elapsed())?;
+        }
         if interrupt::requested() {
             bail!("stopped; what was done is kept, and the same command goes on from there");
         }
@@ -89,6 +109,20 @@ impl KeptSteps {
         write_text(&kept, &text)?;
         self.write(&done)?;
         Ok(text)
+    }
+
+    /// Writes down how long a step took. One that was cut off and went on has several lines.
+    fn note_time(&self, name: &str, took: Duration) -> Result<()> {
+        let path = self.notes.join(TIMES);
+        let shown = || path.display().to_string();
+        let mut file = File::options()
+            .create(true)
+            .append(true)
+            .open(&path)
+            .with_context(shown)?;
+        let threads = rayon::current_num_threads();
+        let line = format!("{name},{:.1},{threads}\n", took.as_secs_f64());
+        file.write_all(line.as_bytes()).with_context(shown)
     }
 
     fn after(&self, words: &[&str]) -> String {

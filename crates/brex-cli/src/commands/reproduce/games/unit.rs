@@ -58,7 +58,7 @@ impl Unit<'_> {
     /// Does what is not done yet.
     pub(super) fn compute(&self) -> Result<GameResult> {
         let files = RunFiles::of(&self.run);
-        let mut steps = KeptSteps::new(self.notes.clone(), &self.run, &self.common)?;
+        let mut steps = KeptSteps::new(self.notes.clone(), &self.run, &self.common)?.timed();
         let run = self.run.display().to_string();
         let judge = self.judging(&run)?;
         let judge: Vec<&str> = judge.iter().map(String::as_str).collect();
