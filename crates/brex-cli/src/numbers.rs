@@ -157,9 +157,31 @@ pub(crate) fn mean_and_sd(values: &[f64]) -> (f64, Option<f64>) {
     )
 }
 
+/// All places of a list, or so many of them in even steps, the first and the last among them.
+pub(crate) fn evenly(count: usize, most: usize) -> impl Iterator<Item = usize> {
+    let chosen = count.min(most);
+    let (steps, last) = (chosen.saturating_sub(1).max(1), count.saturating_sub(1));
+    (0..chosen).map(move |step| (step * last).div_ceil(steps))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn even_steps_begin_with_the_first_and_end_with_the_last() {
+        let chosen = |count, most| evenly(count, most).collect::<Vec<usize>>();
+        assert!(chosen(0, 5).is_empty());
+        assert_eq!(chosen(1, 5), [0]);
+        assert_eq!(chosen(9, 1), [0]);
+        assert_eq!(chosen(4, 4), [0, 1, 2, 3]);
+        assert_eq!(chosen(100, 4), [0, 33, 66, 99]);
+        for (count, most) in [(13, 12), (100, 12), (999, 18)] {
+            let chosen = chosen(count, most);
+            assert_eq!((chosen[0], chosen[most - 1]), (0, count - 1));
+            assert!(chosen.windows(2).all(|two| two[0] < two[1]));
+        }
+    }
 
     #[test]
     fn the_error_decides_how_many_digits_a_value_has() {

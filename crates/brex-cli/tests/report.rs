@@ -100,8 +100,8 @@ fn the_page_is_whole_in_a_browser_on_a_desk_and_on_a_phone() {
         let (dom, log) = looked_at(&browser, &page, &sandbox.path("profile"), width);
         let found = dom.lines().find(|line| line.contains("id=\"found\""));
         let found = found.unwrap_or_else(|| panic!("the page did not load: {log}"));
-        // Fourteen clips, frames redrawn, traces, losses, and two distributions of returns.
-        assert!(found.contains("LOOKED AT 20 PICTURES"), "{found}");
+        // Eighteen clips, frames redrawn, traces, losses, and two distributions of returns.
+        assert!(found.contains("LOOKED AT 24 PICTURES"), "{found}");
         assert!(found.contains("PROBLEMS []"), "{width}: {found}");
         assert!(!log.contains("CONSOLE"), "{log}");
     }
@@ -112,7 +112,8 @@ fn the_same_seed_gives_the_same_page() {
     let sandbox = Sandbox::new();
     for (out, threads) in [("a", 1), ("b", 2)] {
         std::fs::create_dir(sandbox.path(out)).unwrap();
-        let small = "--steps 10240 --updates 6 --rollouts 2 --quiet --json --seed 4";
+        let small =
+            "--steps 10240 --learner-steps 10240 --updates 6 --rollouts 2 --quiet --json --seed 4";
         let mut command =
             sandbox.command(&format!("quickstart --out q {small} --threads {threads}"));
         let ran = command.current_dir(sandbox.path(out)).output().unwrap();

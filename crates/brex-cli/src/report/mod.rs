@@ -16,6 +16,7 @@ use brex_envs::make;
 use brex_store::write_atomic;
 use page::{Clip, Kind, Page, Picture};
 use serde_json::Value;
+use std::collections::BTreeSet;
 use std::fs;
 
 /// What a table of bounds means, whatever its delta.
@@ -29,6 +30,24 @@ pub(crate) struct Judged<'a> {
     pub(crate) words: &'a str,
     pub(crate) evaluation: &'a RunEvaluation,
     pub(crate) returns_svg: String,
+}
+
+/// As many demonstrations as a page shows well.
+const SHOWN: usize = 18;
+
+/// The places, in a ranking of so many, of those that are shown: from the first to the last in even
+/// steps, and those that were added by hand if they are few.
+fn shown(count: usize, is_added: impl Fn(usize) -> bool) -> BTreeSet<usize> {
+    let added: BTreeSet<usize> = (0..count).filter(|place| is_added(*place)).collect();
+    let mut places = if added.len() > SHOWN / 2 {
+        BTreeSet::new()
+    } else {
+        added
+    };
+    let others: Vec<usize> = (0..count).filter(|place| !places.contains(place)).collect();
+    let chosen = numbers::evenly(others.len(), SHOWN - places.len());
+    places.extend(chosen.map(|at| others[at]));
+    places
 }
 
 /// What the page is made from.
@@ -86,8 +105,11 @@ impl Report<'_> {
         let wins = wins(preferences, recorded.ids.len());
         let mut order: Vec<usize> = (0..recorded.ids.len()).collect();
         order.sort_by(|a, b| wins[*b].total_cmp(&wins[*a]));
+        let is_added = |place: usize| !recorded.ids[order[place]].starts_with("demo-");
         let mut clips = Vec::new();
-        for (place, at) in order.into_iter().enumerate() {
+        let places = shown(order.len(), is_added);
+        for place in &places {
+            let at = order[*place];
             let episode = &recorded.episodes[at];
             let score = numbers::trimmed(episode.score, 5);
             clips.push(Clip {
@@ -100,11 +122,18 @@ impl Report<'_> {
                 ],
             });
         }
+        let mut words =
+            "Only which of two episodes is better was told to the learner: neither the \
+                         score nor the rows of the picture that show it."
+                .to_owned();
+        if clips.len() < order.len() {
+            let (some, all) = (clips.len(), order.len());
+            words.push_str(&format!(
+                " Shown are {some} of {all}, from the best to the worst."
+            ));
+        }
         page.section("The demonstrations, best first")
-            .text(
-                "Only which of two episodes is better was told to the learner: neither the score \
-                 nor the rows of the picture that show it.",
-            )
+            .text(&words)
             .clips(&clips);
         Ok(())
     }
@@ -232,4 +261,26 @@ fn wins(preferences: &Preferences, count: usize) -> Vec<f64> {
         wins[item.a] += (1.0 - item.label) * item.weight;
     }
     wins
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn few_are_all_shown_and_of_many_the_first_the_last_and_the_added() {
+        assert!(shown(0, |_| false).is_empty());
+        assert_eq!(shown(14, |place| place == 3).len(), 14);
+        for count in [19, 37, 102, 1000] {
+            let places = shown(count, |place| place == 1 || place == count - 2);
+            assert_eq!(places.len(), SHOWN);
+            for place in [0, 1, count - 2, count - 1] {
+                assert!(places.contains(&place), "{place} of {count}");
+            }
+            // Nobody is special where all are.
+            let places = shown(count, |_| true);
+            assert_eq!(places.len(), SHOWN);
+            assert!(places.contains(&0) && places.contains(&(count - 1)));
+        }
+    }
 }

@@ -11,6 +11,9 @@ use brex_store::{write_atomic, write_episode};
 use serde_json::{Value, json};
 use std::path::Path;
 
+/// As many demonstrations as a table shows well.
+const LISTED: usize = 12;
+
 /// One episode of a checkpoint.
 pub(super) struct Demonstration {
     pub(super) id: String,
@@ -138,7 +141,9 @@ impl Results {
     pub(super) fn text(&self, style: Style) -> String {
         let number = |value: f64| numbers::trimmed(value, 5);
         let mut demonstrations = Table::new(["demonstration", "update", "score", "length"]);
-        for demonstration in &self.demonstrations {
+        let count = self.demonstrations.len();
+        for at in numbers::evenly(count, LISTED) {
+            let demonstration = &self.demonstrations[at];
             demonstrations.row([
                 demonstration.id.clone(),
                 demonstration.update.to_string(),
@@ -159,7 +164,11 @@ impl Results {
         }
         let pairs = self.preferences().len();
         let (first, second) = (demonstrations.show(style), policies.show(style));
-        format!("{first}\n{pairs} preferences, ties left out\n\n{second}")
+        let rest = match count.saturating_sub(LISTED) {
+            0 => String::new(),
+            rest => format!("and {rest} more between them\n"),
+        };
+        format!("{first}{rest}\n{pairs} preferences, ties left out\n\n{second}")
     }
 
     /// Why these demonstrations may not serve, if they may not.

@@ -20,7 +20,7 @@ use std::path::PathBuf;
 
 /// Do everything once, on a small game
 ///
-/// An agent learns pocket Breakout for a moment; twelve of its episodes, ranked, are the
+/// An agent learns pocket Breakout for a moment; a hundred of its episodes, ranked, are the
 /// demonstrations. An encoder is pre-trained on them, the posterior over rewards is drawn, policies
 /// are bounded, and a new one is trained on the mean reward. Then two of the episodes that made the
 /// learner doubt are shown to somebody, ranked, and everything is judged again. Leaves report.html.
@@ -38,10 +38,10 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "ENV", default_value = "pocket:breakout")]
     game: String,
     /// Steps of the agent that demonstrates
-    #[arg(long, value_name = "N", default_value_t = 400_000)]
+    #[arg(long, value_name = "N", default_value_t = 350_000)]
     steps: u64,
     /// Steps of the agent that learns from the mean reward
-    #[arg(long, value_name = "N", default_value_t = 300_000)]
+    #[arg(long, value_name = "N", default_value_t = 120_000)]
     learner_steps: u64,
     /// Updates of pre-training
     #[arg(long, value_name = "N", default_value_t = 200)]
@@ -61,9 +61,6 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Outcome> {
     let tour = Tour { arguments, common };
     tour.run()
 }
-
-/// As many demonstrations as a page shows well.
-const DEMONSTRATIONS: &str = "12";
 
 /// The steps, one after the other.
 struct Tour<'a> {
@@ -107,8 +104,6 @@ impl Tour<'_> {
             &steps,
             "--episodes",
             &rollouts,
-            "--count",
-            DEMONSTRATIONS,
         ];
         if self.arguments.force {
             make.push("--force");
