@@ -25,12 +25,12 @@ const SUMMARY: &str = "summary.json";
 const RUN: &str = "run.toml";
 
 /// The most log likelihoods of single comparisons that are written without being asked for.
-const MOST_LOG_LIKELIHOODS: usize = 1 << 26;
+const MOST_LOG_LIKELIHOODS: usize = 1 << 24;
 
 /// Whether to write the log likelihood of every comparison under every draw.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum KeepLogLikelihood {
-    /// If it takes at most 256 MiB
+    /// If it takes at most 64 MiB
     Auto,
     Always,
     Never,

@@ -36,9 +36,10 @@ fn log1p_exp_neg_abs(g: f64) -> f64 {
     (-g.abs()).exp().ln_1p()
 }
 
-/// `log sigma(g)` without overflow.
-pub(crate) fn log_sigmoid(g: f64) -> f64 {
-    g.min(0.0) - log1p_exp_neg_abs(g)
+/// `log sigma(g)` and `log sigma(-g)` without overflow; they share what is slow about them.
+pub(crate) fn log_sigmoids(g: f64) -> (f64, f64) {
+    let shared = log1p_exp_neg_abs(g);
+    (g.min(0.0) - shared, (-g).min(0.0) - shared)
 }
 
 /// `sigma(g)` without overflow.
@@ -219,6 +220,9 @@ mod tests {
         let likelihood = Likelihood::new(&Preferences::full_ranking(2), 1.0);
         assert_eq!(likelihood.log_likelihood(&[0.0, 1e6]), 0.0);
         assert_eq!(likelihood.log_likelihood(&[1e6, 0.0]), -1e6);
-        assert_eq!(log_sigmoid(-1e4), -1e4);
+        assert_eq!(log_sigmoids(-1e4), (-1e4, 0.0));
+        assert_eq!(log_sigmoids(1e4), (0.0, -1e4));
+        let (better, worse) = log_sigmoids(1.5);
+        assert!((better.exp() + worse.exp() - 1.0).abs() < 1e-15 && better > worse);
     }
 }

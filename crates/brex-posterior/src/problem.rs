@@ -150,10 +150,7 @@ impl<'a> Problem<'a> {
         let returns = self.features.times(weights);
         for (item, out) in self.preferences.items().iter().zip(out) {
             let g = self.beta() * (returns[item.b] - returns[item.a]);
-            let (for_b, for_a) = (
-                crate::likelihood::log_sigmoid(g),
-                crate::likelihood::log_sigmoid(-g),
-            );
+            let (for_b, for_a) = crate::likelihood::log_sigmoids(g);
             // Written so that a label of 0 or 1 never multiplies an infinity.
             *out = item.weight * (item.label * for_b + (1.0 - item.label) * for_a);
         }

@@ -132,7 +132,8 @@ impl<'p> ScalarTarget<'p> {
             .iter()
             .map(|pair| {
                 let g = factor * (returns[pair.j] - returns[pair.i]);
-                pair.for_j * likelihood::log_sigmoid(g) + pair.for_i * likelihood::log_sigmoid(-g)
+                let (for_j, for_i) = likelihood::log_sigmoids(g);
+                pair.for_j * for_j + pair.for_i * for_i
             })
             .sum()
     }
