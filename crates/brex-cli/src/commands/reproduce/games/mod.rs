@@ -4,6 +4,7 @@
 mod ablation;
 mod agents;
 mod anew;
+mod choosing;
 mod figures;
 mod given;
 mod judging;

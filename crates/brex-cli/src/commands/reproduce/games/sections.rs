@@ -1,6 +1,7 @@
 //! The tables, in the paper's own form and beside its numbers, and what a reader wants to know about
 //! all of them.
 
+use super::choosing::chosen;
 use super::paper::paper;
 use super::result::{GameResult, JudgedPolicy, Judgement, Played};
 use super::seeds::one_by_one;
@@ -128,6 +129,7 @@ pub(super) fn of(
     }
     sections.push(correlations(games, results));
     sections.push(counts(games, results));
+    sections.extend(chosen(games, results));
     sections.extend(one_by_one(games, first_seed, results));
     sections
 }
