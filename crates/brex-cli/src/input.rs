@@ -4,10 +4,10 @@ use crate::args::Common;
 use crate::exit::BadInput;
 use crate::run_files::RunFiles;
 use crate::sharpness::Sharpness;
-use anyhow::Result;
+use anyhow::{Error, Result};
 use brex_core::{FeatureTable, Matrix, Preferences};
 use brex_posterior::{Prior, lowest_ranked};
-use brex_store::{PreferenceFile, read_features, read_preferences};
+use brex_store::{PreferenceFile, StoreError, read_features, read_preferences};
 use serde_json::{Map, Value};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -54,12 +54,43 @@ impl InputFiles {
     /// Reads and checks both files.
     pub(crate) fn read(&self) -> Result<Inputs> {
         let features = read_features(self.features())?;
-        let preferences = read_preferences(self.preferences(), &features)?;
+        let read = read_preferences(self.preferences(), &features);
+        let preferences = match &self.run {
+            Some(run) => unknown_id(read, |id, _| {
+                format!(
+                    "there are no features of {id:?} in {}; brex features {} sums those of all recorded episodes",
+                    self.features().display(),
+                    run.display()
+                )
+            })?,
+            None => read?,
+        };
         Ok(Inputs {
             features,
             preferences,
         })
     }
+}
+
+/// Preferences that were read. An id that nothing has is said in other words than those of the file alone:
+/// `problem` is given the id, and the one that comes nearest.
+pub(crate) fn unknown_id(
+    read: Result<PreferenceFile, StoreError>,
+    problem: impl Fn(&str, Option<&str>) -> String,
+) -> Result<PreferenceFile, Error> {
+    read.map_err(|error| match &error {
+        StoreError::UnknownId {
+            path,
+            line,
+            field,
+            id,
+            closest,
+        } => {
+            let (path, problem) = (path.display(), problem(id, closest.as_deref()));
+            BadInput::new(format!("{path}: line {line}, {field}: {problem}")).into()
+        }
+        _ => error.into(),
+    })
 }
 
 /// What is believed about the weights before any preference, and how sharp preferences are.

@@ -3,6 +3,7 @@
 use crate::atari::prepare;
 use crate::checksum::checksum;
 use crate::exit::BadInput;
+use crate::input::unknown_id;
 use crate::progress::Progress;
 use crate::run_files::RunFiles;
 use anyhow::{Context, Result};
@@ -183,7 +184,16 @@ impl RecordedEpisodes {
     pub(crate) fn preferences(&self, path: &Path) -> Result<PreferenceFile> {
         let names = FeatureTable::new(Matrix::zeros(self.ids.len(), 1))?;
         let names = names.with_ids(self.ids.clone())?;
-        Ok(read_preferences(path, &names)?)
+        let read = read_preferences(path, &names);
+        Ok(unknown_id(read, |id, closest| {
+            let expected = self.folder.join(format!("{id}.episode"));
+            let meant =
+                closest.map_or_else(String::new, |id| format!(" (there is one called {id:?})"));
+            format!(
+                "there is no episode {}{meant}; put it there, or take out the comparisons that name it",
+                expected.display()
+            )
+        })?)
     }
 
     /// Plays all episodes again, for what was seen in them.

@@ -252,8 +252,22 @@ fn what_does_not_fit_is_said_before_any_work() {
     // A preference without its episode.
     let text = sandbox.read("run/preferences.jsonl");
     sandbox.write("run/preferences.jsonl", text.replace("demo-03", "demo-33"));
-    refused("pretrain run --force", "demo-33");
+    let missing = "there is no episode run/episodes/demo-33.episode";
+    refused("pretrain run --force", missing);
+    refused("features run", missing);
+    refused("sample run --force", "no features of \"demo-33\"");
     sandbox.write("run/preferences.jsonl", &text);
+    // A missing demonstration.
+    let (there, away) = (
+        sandbox.path("run/episodes/demo-03.episode"),
+        sandbox.path("away"),
+    );
+    std::fs::rename(&there, &away).unwrap();
+    refused(
+        "features run",
+        "there is no episode run/episodes/demo-03.episode",
+    );
+    std::fs::rename(&away, &there).unwrap();
     // A demonstration of another game, and a damaged one.
     let rollout = "rollout pocket:enduro --policy noop --episodes 1 --out enduro --quiet";
     sandbox.brex(rollout).expect(0);

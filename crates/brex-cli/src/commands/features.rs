@@ -108,6 +108,9 @@ pub(crate) fn execute(arguments: &Arguments, common: &Common) -> Result<(RunFeat
     let folder = arguments.episodes.as_ref().unwrap_or(&files.episodes);
     let recorded = RecordedEpisodes::read(folder)?;
     let spec = recorded.spec()?;
+    if directory.is_some() && files.preferences.exists() {
+        recorded.preferences(&files.preferences)?;
+    }
     let encoder = arguments.encoder.as_ref().unwrap_or(&files.encoder);
     let (file, identity) = read_encoder(encoder, &spec)?;
     let device = open(arguments.on.device)?;
