@@ -185,7 +185,7 @@ impl RecordedEpisodes {
         let names = FeatureTable::new(Matrix::zeros(self.ids.len(), 1))?;
         let names = names.with_ids(self.ids.clone())?;
         let read = read_preferences(path, &names);
-        Ok(unknown_id(read, |id, closest| {
+        unknown_id(read, |id, closest| {
             let expected = self.folder.join(format!("{id}.episode"));
             let meant =
                 closest.map_or_else(String::new, |id| format!(" (there is one called {id:?})"));
@@ -193,7 +193,7 @@ impl RecordedEpisodes {
                 "there is no episode {}{meant}; put it there, or take out the comparisons that name it",
                 expected.display()
             )
-        })?)
+        })
     }
 
     /// Plays all episodes again, for what was seen in them.

@@ -207,7 +207,12 @@ fn parts_that_are_joined_are_the_whole() {
             .brex(&format!("{words} --out part{part} --shard {part}/2"))
             .expect(0);
         assert!(ran.stdout.contains("1 of 2 units"), "{}", ran.stdout);
+        // What is done is there to be looked at, and nothing else.
+        let page = sandbox.read(&format!("part{part}/so-far.html"));
+        let names = ["Breakout (pocket)", "Space Invaders (pocket)"];
+        assert!(page.contains(names[part - 1]) && !page.contains(names[2 - part]));
     }
+    assert!(!sandbox.path("whole/so-far.html").exists());
     sandbox
         .brex("merge part2 part1 --out joined --quiet")
         .expect(0);

@@ -16,6 +16,8 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 const LOCK: &str = ".lock";
+/// What is there to be looked at until all units are.
+const SO_FAR: &str = "so-far.html";
 
 /// The units of a study that are done, in a folder or only in memory.
 pub(crate) struct StudyFolder<'s, S: Study> {
@@ -109,6 +111,7 @@ impl<'s, S: Study> StudyFolder<'s, S> {
         }
         if let Some(place) = &self.place {
             place.log.sync_data().map_err(|error| place.failed(error))?;
+            write_so_far(self.study, &self.finished, &place.directory)?;
         }
         Ok(())
     }
@@ -125,6 +128,7 @@ impl<'s, S: Study> StudyFolder<'s, S> {
         };
         if let Some(place) = &self.place {
             write_finished(&place.directory, &self.finished, &results)?;
+            remove(&place.directory.join(SO_FAR))?;
         }
         Ok(Some(results))
     }
@@ -172,6 +176,21 @@ fn results_of<S: Study>(
     study.results(&units).map(Some)
 }
 
+/// Leaves a page to look at while units are missing.
+fn write_so_far<S: Study>(
+    study: &S,
+    finished: &BTreeMap<usize, Finished<S::UnitResult>>,
+    directory: &Path,
+) -> Result<()> {
+    let there = finished.iter().map(|(at, unit)| (*at, &unit.result));
+    if finished.len() < study.units().len()
+        && let Some(page) = study.so_far(&there.collect())
+    {
+        write_text(&directory.join(SO_FAR), &page)?;
+    }
+    Ok(())
+}
+
 /// Leaves the units in their order, whatever the order they came in, and the results.
 fn write_finished<R>(
     directory: &Path,
@@ -204,7 +223,10 @@ pub(crate) fn write_merged<S: Study>(
     let results = results_of(study, finished)?;
     match &results {
         Some(results) => write_finished(out.path(), finished, results)?,
-        None => write_text(&out.path().join(UNITS), &text_of(finished))?,
+        None => {
+            write_text(&out.path().join(UNITS), &text_of(finished))?;
+            write_so_far(study, finished, out.path())?;
+        }
     }
     out.commit()?;
     Ok(results)
@@ -259,14 +281,19 @@ fn start_anew<S: Study>(directory: &Path, wanted: &Map<String, Value>) -> Result
         return Err(BadInput::new(format!("{shown}: {problem}")).into());
     }
     // The results first: no moment shows results without their units.
-    for name in S::result_names().into_iter().chain([UNITS.to_owned()]) {
-        let path = directory.join(name);
-        match fs::remove_file(&path) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                return Err(error).with_context(|| format!("{}: cannot remove", path.display()));
-            }
-            _ => {}
-        }
+    let others = [SO_FAR, UNITS].map(str::to_owned);
+    for name in S::result_names().into_iter().chain(others) {
+        remove(&directory.join(name))?;
     }
     Ok(())
+}
+
+/// Removes a file, if it is there.
+fn remove(path: &Path) -> Result<()> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => {
+            Err(error).with_context(|| format!("{}: cannot remove", path.display()))
+        }
+        _ => Ok(()),
+    }
 }

@@ -2,7 +2,8 @@
 //! so that a killed study is resumed and a large one is shared out over machines.
 //!
 //! A study's folder holds `study.json` (the resolved configuration), `units.jsonl` (one finished
-//! unit a line, only ever appended to until all are there) and, when all are there, the results.
+//! unit a line, only ever appended to until all are there) and, when all are there, the results; until
+//! then perhaps a page of what is there.
 //! Results are computed from the lines as they stand in the file, never from what was in memory:
 //! so it does not matter where and in how many goes they came about.
 
@@ -26,6 +27,7 @@ use brex_store::StoreError;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
+use std::collections::BTreeMap;
 use std::io;
 use std::ops::Range;
 use std::path::Path;
@@ -71,6 +73,12 @@ pub(crate) trait Study: Serialize + DeserializeOwned + Sync {
 
     /// The results, given those of all units in order.
     fn results(&self, units: &[&Self::UnitResult]) -> Result<Results>;
+
+    /// A page to look at before all units are there, given those that are, by their positions. None where
+    /// there is nothing to be seen yet.
+    fn so_far(&self, _units: &BTreeMap<usize, &Self::UnitResult>) -> Option<String> {
+        None
+    }
 
     /// Whether the results can be trusted, given those of all units in order. The text of the
     /// results says why not.

@@ -31,6 +31,7 @@ use given::BuiltIn;
 use result::GameResult;
 use scale::Scale;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::PathBuf;
 use tables::PaperTable;
@@ -50,7 +51,7 @@ const LEARNING: &str = "learning.svg";
 /// For every game and seed: demonstrations, pre-training, the posterior, agents that learn from the
 /// mean and the MAP reward, T-REX, GAIL, a T-REX ensemble, MC dropout. Every step is kept in
 /// OUT/runs: a killed study goes on with the same command, and parts that were run with --shard are
-/// joined by brex merge.
+/// joined by brex merge. OUT/so-far.html shows the games that are done.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
     /// Which games
@@ -301,6 +302,27 @@ impl Study for Games {
             text: sections::text(&sections, Style::for_stdout()),
             json,
         })
+    }
+
+    /// The games of which all seeds are there.
+    fn so_far(&self, units: &BTreeMap<usize, &GameResult>) -> Option<String> {
+        let seeds = self.seeds as usize;
+        let mut games = Vec::new();
+        let mut by_game = Vec::new();
+        for (at, game) in self.games.iter().enumerate() {
+            let of_game = units.range(at * seeds..(at + 1) * seeds);
+            let of_game: Vec<&GameResult> = of_game.map(|(_, result)| *result).collect();
+            if of_game.len() == seeds {
+                games.push(game.clone());
+                by_game.push(of_game);
+            }
+        }
+        if games.is_empty() {
+            return None;
+        }
+        let by_game: Vec<&[&GameResult]> = by_game.iter().map(Vec::as_slice).collect();
+        let sections = sections::of(&games, &self.tables, self.first_seed, &by_game);
+        Some(page::page(&sections, &games, &by_game))
     }
 
     fn result_names() -> Vec<String> {
