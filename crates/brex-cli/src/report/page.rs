@@ -118,6 +118,11 @@ impl Section<'_> {
 
     /// A table; the last column holds words.
     pub(crate) fn table(&mut self, heads: &[&str], rows: &[Vec<String>]) -> &mut Self {
+        let class = if heads.len() > MANY {
+            " class=\"many\""
+        } else {
+            ""
+        };
         let heads: String = heads
             .iter()
             .map(|head| format!("<th>{}</th>", escape(head)))
@@ -131,7 +136,7 @@ impl Section<'_> {
             body.push_str("</tr>\n");
         }
         self.add(&format!(
-            "<div class=\"scroll\"><table><thead><tr>{heads}</tr></thead>\n<tbody>\n{body}</tbody></table></div>"
+            "<div class=\"scroll\"><table{class}><thead><tr>{heads}</tr></thead>\n<tbody>\n{body}</tbody></table></div>"
         ))
     }
 
@@ -177,6 +182,9 @@ pub(crate) struct Picture<'a> {
     pub(crate) name: &'a str,
     pub(crate) caption: &'a str,
 }
+
+/// Columns of a table at most that is shown at the usual size.
+const MANY: usize = 7;
 
 /// A recorded episode as a moving picture.
 pub(crate) struct Clip {

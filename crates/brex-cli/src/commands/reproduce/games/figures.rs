@@ -103,7 +103,7 @@ pub(super) fn learning(games: &[String], results: &[&[&GameResult]]) -> String {
         })
     });
     let figure = Curves {
-        title: "True scores of agents that learn from learned rewards".to_owned(),
+        title: "True scores while learning".to_owned(),
         x_name: "steps".to_owned(),
         y_name: "score".to_owned(),
         panels: panels.collect(),
