@@ -11,6 +11,9 @@ const UNSEEN_FACTOR: f64 = 1.5;
 /// So is one that lasts this much longer than any good demonstration.
 const OUTLASTING_FACTOR: f64 = 1.5;
 
+/// Standard errors that are more than chance.
+const CLEAR: f64 = 2.0;
+
 /// Why a policy may look better than it is.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Suspicion {
@@ -145,17 +148,29 @@ fn longest_of_better_half(returns: &[f64], lengths: &[f64]) -> f64 {
     better.map(|(_, length)| *length).fold(0.0, f64::max)
 }
 
-/// The policy with the highest bound among those whose mean this one's exceeds.
+/// The policy with the highest bound among those whose mean this one's exceeds. Differences that draws
+/// and rollouts may have made by chance do not count.
 fn uncertain(judged: &PolicyEvaluation, evaluation: &Evaluation) -> Option<Suspicion> {
-    let bound = judged.bounds.first()?.var;
+    let bound = judged.bounds.first()?;
     let others = evaluation.policies.iter();
-    let beaten = others.filter_map(|other| Some((other, other.bounds.first()?.var)));
-    let beaten = beaten.filter(|(other, theirs)| other.mean < judged.mean && *theirs > bound);
-    let (other, theirs) = beaten.max_by(|a, b| a.1.total_cmp(&b.1))?;
+    let beaten = others.filter_map(|other| Some((other, other.bounds.first()?)));
+    let beaten = beaten.filter(|(other, theirs)| {
+        let rollouts = [judged, *other].map(|policy| policy.mean_rollout_se.unwrap_or(0.0));
+        let clear = |difference: f64, errors: [f64; 2]| {
+            let known = errors.iter().chain(&rollouts).filter(|e| e.is_finite());
+            let variance: f64 = known.map(|error| error * error).sum();
+            difference > CLEAR * variance.sqrt()
+        };
+        clear(
+            judged.mean - other.mean,
+            [judged.mean_mcse, other.mean_mcse],
+        ) && clear(theirs.var - bound.var, [theirs.var_mcse, bound.var_mcse])
+    });
+    let (other, theirs) = beaten.max_by(|a, b| a.1.var.total_cmp(&b.1.var))?;
     Some(Suspicion::Uncertain {
         than: other.name.clone(),
         means: [judged.mean, other.mean],
-        bounds: [bound, theirs],
+        bounds: [bound.var, theirs.var],
     })
 }
 
@@ -267,6 +282,15 @@ mod tests {
             panic!("{found:?}");
         };
         assert_eq!(than, "plain");
+    }
+
+    #[test]
+    fn what_may_be_chance_is_no_gain() {
+        let found = judged(&[
+            ("plain", [5.0, 1.0, 0.0], 18.0),
+            ("alike", [5.001, 1.02, 0.0], 18.0),
+        ]);
+        assert_eq!(found, [vec![], vec![]]);
     }
 
     #[test]
