@@ -100,6 +100,18 @@ pub(crate) struct KeptClip {
     pub(super) gif: String,
 }
 
+impl GameResult {
+    /// The true score of an agent, over all rollouts that it was judged by; over fewer if it was not judged.
+    pub(super) fn score_of(&self, agent: &str) -> Option<f64> {
+        let judged = self.judgements.get("before");
+        let judged = judged.and_then(|judged| judged.policy(agent));
+        judged.map(|policy| policy.true_score).or_else(|| {
+            let scores = &self.learned.get(agent)?.scores;
+            (!scores.is_empty()).then(|| scores.iter().sum::<f64>() / scores.len() as f64)
+        })
+    }
+}
+
 impl Played {
     /// The first so many episodes.
     pub(super) fn of(sums: &EpisodeSums, count: usize) -> Self {
@@ -200,6 +212,28 @@ mod tests {
         ];
         assert_eq!(judgement(&rows).orders(|policy| policy.var), Some(false));
         assert_eq!(judgement(&rows[..3]).orders(|policy| policy.var), None);
+    }
+
+    #[test]
+    fn scores_are_those_of_all_rollouts() {
+        let few = Played {
+            scores: vec![1.0, 2.0],
+            lengths: vec![1.0, 1.0],
+        };
+        let mut result = GameResult {
+            demonstrations: few.clone(),
+            learned: BTreeMap::from([("mean".to_owned(), few)]),
+            curves: BTreeMap::new(),
+            taken: BTreeMap::new(),
+            judgements: BTreeMap::new(),
+            ablation: BTreeMap::new(),
+            clips: Vec::new(),
+        };
+        assert_eq!(result.score_of("mean"), Some(1.5));
+        assert_eq!(result.score_of("map"), None);
+        let judged = judgement(&[("mean", 0.0, 3.0)]);
+        result.judgements.insert("before".to_owned(), judged);
+        assert_eq!(result.score_of("mean"), Some(3.0));
     }
 
     #[test]

@@ -341,8 +341,8 @@ fn counts(games: &[String], results: &[Seeds<'_>]) -> Section {
     let mut section = Section::new(
         "How often",
         "Seeds in which the bound orders A to D as their true scores, in which the agent that learned \
-         from the mean reward beats the best demonstration, at once or after being asked about; and \
-         of the policies A to D, how many a method's bound puts below one that does not play, mean \
+         from the mean reward beats the best demonstration over all its rollouts, at once or after being \
+         asked about; and of the policies A to D, how many a method's bound puts below one that does not play, mean \
          over seeds.",
         &[
             "game",
@@ -383,10 +383,7 @@ fn ordered(result: &GameResult) -> Option<bool> {
 
 /// Whether an agent scores more than the best demonstration, on average.
 fn beats_best(agent: &str) -> impl Fn(&GameResult) -> Option<bool> {
-    move |result| {
-        let played = result.learned.get(agent)?;
-        Some(mean(&played.scores)? > result.demonstrations.best())
-    }
+    move |result| Some(result.score_of(agent)? > result.demonstrations.best())
 }
 
 /// For programs: the figures of the summary, and all results.

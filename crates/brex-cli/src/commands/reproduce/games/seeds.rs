@@ -1,7 +1,7 @@
 //! The seeds of a study one by one: an average of three hides what one of them did.
 
 use super::result::{GameResult, JudgedPolicy, Judgement};
-use super::sections::{Section, Seeds, mean, title_of};
+use super::sections::{Section, Seeds, title_of};
 use crate::numbers;
 
 /// What a posterior says of policies, and what its agents came to, for each seed of each game. Nothing if
@@ -51,8 +51,8 @@ fn policies(games: &[String], first: u64, results: &[Seeds<'_>]) -> Section {
 fn agents(games: &[String], first: u64, results: &[Seeds<'_>]) -> Section {
     let mut section = Section::new(
         "Seed by seed: agents and ranks",
-        "The best demonstration; the true score of the agents that learned from the mean reward, at once \
-         and after being asked about; of the first, after how many steps of its training it was taken, mean and bound; \
+        "The best demonstration; the true score of the agents that learned from the mean reward over all \
+         their rollouts, at once and after being asked about; of the first, after how many steps of its training it was taken, mean and bound; \
          and rank correlations with the true score over all policies.",
         &[
             "game",
@@ -119,8 +119,7 @@ fn mean_and_bound(policy: &JudgedPolicy) -> String {
 }
 
 fn scored(result: &GameResult, agent: &str) -> String {
-    let scores = result.learned.get(agent).map(|played| &played.scores[..]);
-    scores.and_then(mean).map_or_else(String::new, short)
+    result.score_of(agent).map_or_else(String::new, short)
 }
 
 fn short(value: f64) -> String {
