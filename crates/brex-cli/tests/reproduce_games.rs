@@ -211,6 +211,13 @@ fn parts_that_are_joined_are_the_whole() {
         let page = sandbox.read(&format!("part{part}/so-far.html"));
         let names = ["Breakout (pocket)", "Space Invaders (pocket)"];
         assert!(page.contains(names[part - 1]) && !page.contains(names[2 - part]));
+        // It is there again if nothing is left to compute.
+        let path = sandbox.path(&format!("part{part}/so-far.html"));
+        std::fs::remove_file(&path).unwrap();
+        let again = format!("{words} --out part{part} --shard {part}/2");
+        let ran = sandbox.brex(&again.replace("--quiet", "")).expect(0);
+        assert!(ran.stderr.contains("so-far.html"), "{}", ran.stderr);
+        assert_eq!(std::fs::read_to_string(path).unwrap(), page);
     }
     assert!(!sandbox.path("whole/so-far.html").exists());
     sandbox

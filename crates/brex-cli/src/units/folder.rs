@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 
 const LOCK: &str = ".lock";
 /// What is there to be looked at until all units are.
-const SO_FAR: &str = "so-far.html";
+pub(crate) const SO_FAR: &str = "so-far.html";
 
 /// The units of a study that are done, in a folder or only in memory.
 pub(crate) struct StudyFolder<'s, S: Study> {
@@ -121,9 +121,12 @@ impl<'s, S: Study> StudyFolder<'s, S> {
         outcome_of(self.study, &self.finished)
     }
 
-    /// The results, written into the folder, if all units are there.
+    /// The results, written into the folder, if all units are there; else a page of those that are.
     pub(crate) fn finish(self) -> Result<Option<Results>> {
         let Some(results) = results_of(self.study, &self.finished)? else {
+            if let Some(place) = &self.place {
+                write_so_far(self.study, &self.finished, &place.directory)?;
+            }
             return Ok(None);
         };
         if let Some(place) = &self.place {

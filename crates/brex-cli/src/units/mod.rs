@@ -15,7 +15,7 @@ mod plan;
 mod run;
 
 pub(crate) use configuration::{read_configuration, same_configuration};
-pub(crate) use folder::{StudyFolder, outcome_of, take_lock, write_merged};
+pub(crate) use folder::{SO_FAR, StudyFolder, outcome_of, take_lock, write_merged};
 pub(crate) use lanes::run_in_lanes;
 pub(crate) use lines::{Finished, read_lines};
 pub(crate) use plan::Shard;

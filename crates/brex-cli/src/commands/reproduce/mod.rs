@@ -20,7 +20,7 @@ use crate::exit::Outcome;
 use crate::numbers;
 use crate::progress::Progress;
 use crate::terminal::{json_text, print, say};
-use crate::units::{Ended, Results, Shard, Study, StudyFolder, run_units};
+use crate::units::{Ended, Results, SO_FAR, Shard, Study, StudyFolder, run_units};
 use anyhow::{Result, bail};
 use serde_json::json;
 use std::path::Path;
@@ -113,6 +113,10 @@ pub(crate) fn report(
                 "{there} are there{place}\n\
                  Results follow when all are: run the other shards, then brex merge DIR... --out DIR\n"
             ))?;
+            let page = folder.map(|folder| folder.join(SO_FAR));
+            if let Some(page) = page.filter(|page| page.exists() && !common.quiet) {
+                say(&format!("what is done is in {}", page.display()));
+            }
         }
     }
     Ok(())
