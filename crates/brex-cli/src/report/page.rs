@@ -141,17 +141,13 @@ impl Section<'_> {
     }
 
     pub(crate) fn figure(&mut self, picture: &Picture<'_>) -> &mut Self {
-        let class = if matches!(picture.kind, Kind::Svg) {
-            ""
-        } else {
-            " class=\"pixels\""
-        };
-        self.add(&format!(
-            "<figure><img{class} src=\"{}\" alt=\"{}\"><figcaption>{}</figcaption></figure>",
-            source(picture.kind, picture.bytes),
-            escape(picture.name),
-            escape(picture.caption)
-        ))
+        self.add(&figure(picture))
+    }
+
+    /// Pictures beside each other where there is room for them.
+    pub(crate) fn side_by_side(&mut self, pictures: &[Picture<'_>]) -> &mut Self {
+        let figures: String = pictures.iter().map(figure).collect();
+        self.add(&format!("<div class=\"abreast\">{figures}</div>"))
     }
 
     /// Small moving pictures side by side.
@@ -174,12 +170,30 @@ impl Section<'_> {
     }
 }
 
+fn figure(picture: &Picture<'_>) -> String {
+    let class = if matches!(picture.kind, Kind::Svg) {
+        ""
+    } else {
+        " class=\"pixels\""
+    };
+    let words = match picture.caption {
+        "" => String::new(),
+        caption => format!("<figcaption>{}</figcaption>", escape(caption)),
+    };
+    format!(
+        "<figure><img{class} src=\"{}\" alt=\"{}\">{words}</figure>",
+        source(picture.kind, picture.bytes),
+        escape(picture.name)
+    )
+}
+
 /// A picture with its words.
 pub(crate) struct Picture<'a> {
     pub(crate) kind: Kind,
     pub(crate) bytes: &'a [u8],
     /// What those get to know who cannot see it.
     pub(crate) name: &'a str,
+    /// What stands below it; nothing if it is empty.
     pub(crate) caption: &'a str,
 }
 

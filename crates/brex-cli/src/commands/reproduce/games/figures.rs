@@ -80,9 +80,32 @@ fn nearest(points: &[[f64; 2]], place: f64) -> Option<(f64, f64)> {
     Some((nearest[0], nearest[1]))
 }
 
-/// True scores of agents while they learned, the first seed of every game; a level for the best
-/// demonstration.
+/// True scores of agents while they learned, the first seed of every game, all in one picture.
 pub(super) fn learning(games: &[String], results: &[&[&GameResult]]) -> String {
+    let title = "True scores while learning";
+    drawn(title, learning_panels(games, results))
+}
+
+/// The same, a picture for each game that has curves.
+pub(super) fn learning_by_game(games: &[String], results: &[&[&GameResult]]) -> Vec<String> {
+    let panels = learning_panels(games, results).into_iter();
+    let some = panels.filter(|panel| !panel.curves.is_empty());
+    some.map(|mut panel| drawn(&std::mem::take(&mut panel.title), vec![panel]))
+        .collect()
+}
+
+fn drawn(title: &str, panels: Vec<CurvePanel>) -> String {
+    let figure = Curves {
+        title: title.to_owned(),
+        x_name: "steps".to_owned(),
+        y_name: "score".to_owned(),
+        panels,
+    };
+    figure.draw()
+}
+
+/// The first seed's curves for every game; a level for the best demonstration, dots where agents were stopped.
+fn learning_panels(games: &[String], results: &[&[&GameResult]]) -> Vec<CurvePanel> {
     let panels = games.iter().zip(results).filter_map(|(game, seeds)| {
         let first = seeds.first()?;
         let curves = first.curves.iter().map(|(name, points)| {
@@ -102,13 +125,7 @@ pub(super) fn learning(games: &[String], results: &[&[&GameResult]]) -> String {
             dots: dots.collect(),
         })
     });
-    let figure = Curves {
-        title: "True scores while learning".to_owned(),
-        x_name: "steps".to_owned(),
-        y_name: "score".to_owned(),
-        panels: panels.collect(),
-    };
-    figure.draw()
+    panels.collect()
 }
 
 /// Predicted returns against true scores, down to the bound, a line for every seed.

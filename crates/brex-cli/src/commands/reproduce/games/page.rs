@@ -9,15 +9,7 @@ use crate::report::page::{Clip, Kind, Page, Picture};
 pub(super) fn page(sections: &[Section], games: &[String], results: &[Seeds<'_>]) -> String {
     let title = "Bayesian REX on games";
     let mut page = Page::new(title, "The paper's experiments, done again.");
-    let learning = figures::learning(games, results);
-    page.section("Learning from learned rewards")
-        .figure(&Picture {
-            kind: Kind::Svg,
-            bytes: learning.as_bytes(),
-            name: "learning curves of all games",
-            caption: "The first seed of each game; the level is its best demonstration. Where an agent was stopped, \
-                      a dot shows after how many steps.",
-        });
+    learning(&mut page, games, results);
     for section in sections {
         let heads: Vec<&str> = section.heads.iter().map(String::as_str).collect();
         page.section(&section.title)
@@ -30,6 +22,26 @@ pub(super) fn page(sections: &[Section], games: &[String], results: &[Seeds<'_>]
     }
     clips(&mut page, games, results);
     page.finish(title)
+}
+
+/// A picture for each game, so that they are large enough on a phone.
+fn learning(page: &mut Page, games: &[String], results: &[Seeds<'_>]) {
+    let drawn = figures::learning_by_game(games, results);
+    if drawn.is_empty() {
+        return;
+    }
+    let pictures = drawn.iter().map(|figure| Picture {
+        kind: Kind::Svg,
+        bytes: figure.as_bytes(),
+        name: "learning curves of a game",
+        caption: "",
+    });
+    page.section("Learning from learned rewards")
+        .text(
+            "True scores; the first seed of each game. The level is its best demonstration. Where an agent was \
+             stopped, a dot shows after how many steps.",
+        )
+        .side_by_side(&pictures.collect::<Vec<Picture<'_>>>());
 }
 
 fn predicted(page: &mut Page, games: &[String], results: &[Seeds<'_>]) {

@@ -1,5 +1,6 @@
 //! What one game with one seed comes to: numbers that all tables are made from.
 
+use super::sections::mean;
 use brex_core::rank_correlation;
 use brex_store::EpisodeSums;
 use serde::{Deserialize, Serialize};
@@ -106,8 +107,8 @@ impl GameResult {
         let judged = self.judgements.get("before");
         let judged = judged.and_then(|judged| judged.policy(agent));
         judged.map(|policy| policy.true_score).or_else(|| {
-            let scores = &self.learned.get(agent)?.scores;
-            (!scores.is_empty()).then(|| scores.iter().sum::<f64>() / scores.len() as f64)
+            let played = self.learned.get(agent)?;
+            mean(&played.scores)
         })
     }
 }
