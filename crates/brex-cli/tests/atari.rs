@@ -6,17 +6,9 @@
 
 mod common;
 
-use common::{Ran, Sandbox};
+use common::{Ran, Sandbox, has_emulator};
 use std::path::Path;
 use std::process::Command;
-
-fn has_emulator() -> bool {
-    let named = std::env::var_os("BREX_PYTHON").is_some_and(|name| !name.is_empty());
-    if !named {
-        eprintln!("skipped: BREX_PYTHON names no interpreter with ale-py; run `cargo xtask test`");
-    }
-    named
-}
 
 /// A command that finds no Python and no environment of brex.
 fn without_python(sandbox: &Sandbox, words: &str) -> Command {

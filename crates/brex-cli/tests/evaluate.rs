@@ -2,9 +2,8 @@
 
 mod common;
 
-use common::{POLICIES, Sandbox, draws, noise, npy};
+use common::{POLICIES, Sandbox, draws, noise, npy, reference};
 use std::io::Write;
-use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
 const EVALUATE: &str = "evaluate --posterior draws.npy --policies policies.json";
@@ -147,27 +146,6 @@ fn a_rewritten_export_is_the_same_array() {
         .expect(2);
 }
 
-/// The published data, at `BREX_REFERENCE` or in `shared/reference` beside the repository.
-fn reference(name: &str) -> Option<PathBuf> {
-    let manifest = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let beside = manifest
-        .ancestors()
-        .map(|above| above.join("shared/reference"));
-    let named = std::env::var_os("BREX_REFERENCE").map(PathBuf::from);
-    let found = named
-        .into_iter()
-        .chain(beside)
-        .map(|folder| folder.join(name));
-    let found = found.into_iter().find(|path| path.exists());
-    if found.is_none() {
-        let _ = writeln!(
-            std::io::stderr(),
-            "skipped: no reference data {name}; set BREX_REFERENCE"
-        );
-    }
-    found
-}
-
 #[test]
 fn the_published_breakout_chain_gives_the_published_bounds() {
     let Some(folder) = reference("breakout-chain") else {
@@ -228,12 +206,7 @@ fn samples_of_returns_are_judged_as_they_are() {
 /// The authors' samples of MC dropout, if the reference data are there, against their tables.
 #[test]
 fn the_published_dropout_tables_are_met_to_the_printed_digit() {
-    let given = std::env::var_os("BREX_REFERENCE").map(std::path::PathBuf::from);
-    let above = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).ancestors();
-    let above = above.map(|directory| directory.join("shared/reference"));
-    let places = given.into_iter().chain(above);
-    let Some(folder) = places.map(|at| at.join("dropout")).find(|at| at.exists()) else {
-        eprintln!("skipped: no reference data dropout; set BREX_REFERENCE to their directory");
+    let Some(folder) = reference("dropout") else {
         return;
     };
     let table = std::fs::read_to_string(folder.join("expected.csv")).unwrap();

@@ -78,6 +78,29 @@ pub(crate) fn killed_when(mut command: Command, so_far: impl Fn() -> bool) {
     child.wait().unwrap();
 }
 
+/// Published data, at `BREX_REFERENCE` or in `shared/reference` beside the repository or above it; says so if
+/// they are not there.
+pub(crate) fn reference(name: &str) -> Option<PathBuf> {
+    let given = std::env::var_os("BREX_REFERENCE").map(PathBuf::from);
+    let above = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors();
+    let above = above.map(|directory| directory.join("shared/reference"));
+    let places = given.into_iter().chain(above);
+    let found = places.map(|at| at.join(name)).find(|path| path.exists());
+    if found.is_none() {
+        eprintln!("skipped: no reference data {name}; set BREX_REFERENCE to their directory");
+    }
+    found
+}
+
+/// Whether `BREX_PYTHON` names an interpreter that plays Atari games; says so if it does not.
+pub(crate) fn has_emulator() -> bool {
+    let named = std::env::var_os("BREX_PYTHON").is_some_and(|name| !name.is_empty());
+    if !named {
+        eprintln!("skipped: BREX_PYTHON names no interpreter with ale-py; run `cargo xtask test`");
+    }
+    named
+}
+
 /// What is in a study's folder, without what is hidden.
 pub(crate) fn study_files(sandbox: &Sandbox, name: &str) -> BTreeMap<String, Vec<u8>> {
     let mut files = files_below(&sandbox.path(name));
