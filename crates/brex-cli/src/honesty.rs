@@ -9,8 +9,8 @@ use crate::sharpness::Sharpness;
 use anyhow::{Context, Result};
 use brex_core::{Draws, FeatureTable, Matrix, Policy, Preferences, r_squared, rank_correlation};
 use brex_posterior::{
-    EvaluateOptions, Evaluation, Hmc, Length, Prior, Problem, SampleOptions, Suspicion, evaluate,
-    sample,
+    EvaluateOptions, Evaluation, Hmc, Length, Prior, Problem, Repetition, SampleOptions, Suspicion,
+    evaluate, sample, suspicions,
 };
 use brex_store::{EpisodeSums, PosteriorFile, RunFeatures, RunPolicy};
 use serde::Serialize;
@@ -210,6 +210,32 @@ pub(crate) fn demonstrations_of(run: &RunFeatures) -> Result<FeatureTable> {
     Ok(table.with_lengths(run.episodes.lengths.clone())?)
 }
 
+/// What is suspicious about policies beside the demonstrations of a run; each is given with how often it does
+/// the same thing, where that is known.
+pub(crate) fn suspicions_beside(
+    run: &RunFeatures,
+    evaluation: &Evaluation,
+    policies: &[Policy],
+    repeated: &[Option<f64>],
+    draws: &Draws,
+) -> Result<Vec<Vec<Suspicion>>> {
+    let of_policies: Option<Vec<f64>> = repeated.iter().copied().collect();
+    let of_demonstrations = run.episodes.repetition.as_deref();
+    let repetition = of_policies.as_deref().zip(of_demonstrations);
+    let repetition = repetition.map(|(policies, demonstrations)| Repetition {
+        policies,
+        demonstrations,
+    });
+    let demonstrations = demonstrations_of(run)?;
+    let found = suspicions(evaluation, policies, &demonstrations, draws, repetition)?;
+    Ok(found)
+}
+
+/// How often a policy of a run does the same thing, on average over its rollouts.
+pub(crate) fn repeated(policy: &RunPolicy) -> Option<f64> {
+    policy.sums.repetition.as_deref().map(mean_of)
+}
+
 /// Refuses a posterior that was drawn from other features.
 pub(crate) fn check_dimensions(run: &RunFeatures, draws: &Draws) -> Result<(), BadInput> {
     let features = run.episodes.features.cols();
@@ -289,6 +315,12 @@ pub(crate) fn in_words(suspicion: &Suspicion) -> String {
             numbers::percent((share * 1e3).round() / 1e3),
             numbers::percent((most * 1e3).round() / 1e3)
         ),
+        Suspicion::Repeats { share, most } => format!(
+            "it does one and the same thing in {} of its steps (a good demonstration at most in {}): \
+             it may not be playing at all",
+            numbers::percent((share * 1e3).round() / 1e3),
+            numbers::percent((most * 1e3).round() / 1e3)
+        ),
     }
 }
 
@@ -300,5 +332,6 @@ pub(crate) fn in_short(suspicion: &Suspicion) -> &'static str {
         Suspicion::Beyond { .. } => "beyond",
         Suspicion::Outlasts { .. } => "outlasts",
         Suspicion::Unseen { .. } => "unseen",
+        Suspicion::Repeats { .. } => "repeats",
     }
 }

@@ -75,6 +75,12 @@ fn from_demonstrations_to_bounds() {
         (&noop["true_score"], &noop["length"]),
         (&0.0.into(), &4000.0.into())
     );
+    let repeats = |policy: &&serde_json::Value| {
+        let mut warnings = policy["warnings"].as_array().unwrap().iter();
+        warnings.any(|warning| warning["kind"] == "repeats")
+    };
+    let repeating: Vec<_> = policies.iter().filter(repeats).collect();
+    assert_eq!(repeating, [noop]);
     assert!(result["rank_correlation"]["length"].is_number());
     assert!(result["rank_correlation"]["untrained_mean"].is_number());
     let page = sandbox.read("run/report.html");

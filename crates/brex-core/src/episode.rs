@@ -21,6 +21,23 @@ pub struct Episode {
     pub frames: Option<EpisodeFrames>,
 }
 
+impl Episode {
+    /// The share of the steps with the action that is taken most often; 1 if there are no steps.
+    #[must_use]
+    pub fn repetition(&self) -> f64 {
+        let mut counts = [0_usize; 256];
+        for action in &self.actions {
+            counts[usize::from(*action)] += 1;
+        }
+        let most = counts.into_iter().max().unwrap_or(0);
+        if self.actions.is_empty() {
+            1.0
+        } else {
+            most as f64 / self.actions.len() as f64
+        }
+    }
+}
+
 /// The newest frame of every observation of an episode, the first one included.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EpisodeFrames {
@@ -73,6 +90,26 @@ impl EpisodeSum {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_done_most_often_is_counted() {
+        let share = |actions: &[u8]| {
+            let episode = Episode {
+                environment: String::new(),
+                version: 1,
+                seed: 0,
+                actions: actions.to_vec(),
+                score: 0.0,
+                truncated: false,
+                checksum: 0,
+                frames: None,
+            };
+            episode.repetition()
+        };
+        assert_eq!(share(&[7; 5]), 1.0);
+        assert_eq!(share(&[0, 255, 3, 255]), 0.5);
+        assert_eq!(share(&[]), 1.0);
+    }
 
     #[test]
     fn every_part_counts() {

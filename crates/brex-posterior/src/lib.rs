@@ -78,4 +78,4 @@ pub use sampler::{
 };
 pub use sharpness::{Sharpness, SharpnessError, TriedSharpness, find_sharpness};
 pub use simulate::{BenchmarkProblem, benchmark_problem};
-pub use suspicion::{Suspicion, suspicions};
+pub use suspicion::{Repetition, Suspicion, suspicions};

@@ -14,6 +14,19 @@ const OUTLASTING_FACTOR: f64 = 1.5;
 /// Standard errors that are more than chance.
 const CLEAR: f64 = 2.0;
 
+/// So is one that does anything but its usual action in this much smaller a share of its steps than any
+/// good demonstration does.
+const REPEATING_FACTOR: f64 = 4.0;
+
+/// How often the same thing is done: shares of the steps with the action that is taken most often.
+#[derive(Debug, Clone, Copy)]
+pub struct Repetition<'a> {
+    /// Of each policy.
+    pub policies: &'a [f64],
+    /// Of each demonstration.
+    pub demonstrations: &'a [f64],
+}
+
 /// Why a policy may look better than it is.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Suspicion {
@@ -68,9 +81,17 @@ pub enum Suspicion {
         /// The greatest share of a demonstration that no mixture of the others gives.
         most: f64,
     },
+    /// It does one and the same thing nearly always, unlike every good demonstration: it may not be
+    /// playing at all.
+    Repeats {
+        /// The share of its steps with the action that it takes most often.
+        share: f64,
+        /// The greatest such share of a demonstration of the better half.
+        most: f64,
+    },
 }
 
-/// What is suspicious about each policy.
+/// What is suspicious about each policy; that it repeats itself, only where `repetition` is known.
 ///
 /// # Errors
 /// If the feature sums of the demonstrations cannot be decomposed.
@@ -79,6 +100,7 @@ pub fn suspicions(
     policies: &[Policy],
     demonstrations: &FeatureTable,
     draws: &Draws,
+    repetition: Option<Repetition<'_>>,
 ) -> Result<Vec<Vec<Suspicion>>, DecompositionError> {
     let phi = demonstrations.matrix();
     let mean = draws.mean();
@@ -92,11 +114,13 @@ pub fn suspicions(
         rates[rates.len() / 2]
     });
     let longest = lengths.and_then(|lengths| lengths.iter().copied().max_by(f64::total_cmp));
-    let longest_good = lengths.map(|lengths| longest_of_better_half(&returns, lengths));
+    let longest_good = lengths.map(|lengths| greatest_of_better_half(&returns, lengths));
+    let most_repeated =
+        repetition.map(|known| greatest_of_better_half(&returns, known.demonstrations));
     let most = most_unseen(phi)?;
     let everything = Span::new(phi, &[])?;
-    let judged = evaluation.policies.iter().zip(policies);
-    let all = judged.map(|(judged, policy)| {
+    let judged = evaluation.policies.iter().zip(policies).enumerate();
+    let all = judged.map(|(at, (judged, policy))| {
         let mut found: Vec<Suspicion> = uncertain(judged, evaluation).into_iter().collect();
         if let (Some(length), Some(per_step)) = (judged.mean_length, judged.mean_per_step)
             && let (Some(longest), Some(usual)) = (longest, usual)
@@ -133,19 +157,25 @@ pub fn suspicions(
         if share > UNSEEN_FACTOR * most {
             found.push(Suspicion::Unseen { share, most });
         }
+        if let (Some(known), Some(most)) = (repetition, most_repeated)
+            && let Some(share) = known.policies.get(at).copied()
+            && REPEATING_FACTOR * (1.0 - share) < 1.0 - most
+        {
+            found.push(Suspicion::Repeats { share, most });
+        }
         found
     });
     Ok(all.collect())
 }
 
-/// The length of the longest demonstration of the better half. A long one that is ranked low, as
-/// No-Op's may be, does not vouch for long lives.
-fn longest_of_better_half(returns: &[f64], lengths: &[f64]) -> f64 {
+/// The greatest length, or whatever else, of a demonstration of the better half. A long one that is ranked
+/// low, as No-Op's may be, does not vouch for long lives.
+fn greatest_of_better_half(returns: &[f64], values: &[f64]) -> f64 {
     let mut sorted = returns.to_vec();
     sorted.sort_by(f64::total_cmp);
     let middle = sorted[sorted.len() / 2];
-    let better = returns.iter().zip(lengths).filter(|(r, _)| **r >= middle);
-    better.map(|(_, length)| *length).fold(0.0, f64::max)
+    let better = returns.iter().zip(values).filter(|(r, _)| **r >= middle);
+    better.map(|(_, value)| *value).fold(0.0, f64::max)
 }
 
 /// The policy with the highest bound among those whose mean this one's exceeds. Differences that draws
@@ -236,6 +266,13 @@ mod tests {
 
     /// Weights around (1, 0, 0); three demonstrations that never show the third feature.
     fn judged(policies: &[(&str, [f64; 3], f64)]) -> Vec<Vec<Suspicion>> {
+        judged_beside(policies, None)
+    }
+
+    fn judged_beside(
+        policies: &[(&str, [f64; 3], f64)],
+        repetition: Option<Repetition<'_>>,
+    ) -> Vec<Vec<Suspicion>> {
         let rows: Vec<f64> = (0..2000)
             .flat_map(|i| {
                 let turn = f64::from(i) * 2.399_963;
@@ -254,7 +291,7 @@ mod tests {
             })
             .collect();
         let evaluation = evaluate(&draws, &policies, &EvaluateOptions::default()).unwrap();
-        suspicions(&evaluation, &policies, &demonstrations, &draws).unwrap()
+        suspicions(&evaluation, &policies, &demonstrations, &draws, repetition).unwrap()
     }
 
     #[test]
@@ -344,9 +381,32 @@ mod tests {
         assert!(!outlasts(&found[1]) && !outlasts(&found[2]));
         // The longest one of all is ranked low.
         assert_eq!(
-            longest_of_better_half(&[1.0, 3.0, 6.0], &[900.0, 15.0, 20.0]),
+            greatest_of_better_half(&[1.0, 3.0, 6.0], &[900.0, 15.0, 20.0]),
             20.0
         );
+    }
+
+    /// Of the two better demonstrations one does the same thing in six steps of ten. The worst one always
+    /// does: it may be No-Op's, ranked below all others.
+    #[test]
+    fn doing_one_thing_only_is_found() {
+        let beside = |shares: [f64; 2]| {
+            let policies = [
+                ("idle", [0.5, 0.5, 0.0], 15.0),
+                ("plays", [5.0, 1.0, 0.0], 18.0),
+            ];
+            let repetition = Repetition {
+                policies: &shares,
+                demonstrations: &[1.0, 0.6, 0.3],
+            };
+            judged_beside(&policies, Some(repetition))
+        };
+        let repeats = Suspicion::Repeats {
+            share: 0.95,
+            most: 0.6,
+        };
+        assert_eq!(beside([0.95, 0.6]), [vec![repeats], vec![]]);
+        assert_eq!(beside([0.89, 0.3]), [vec![], vec![]]);
     }
 
     #[test]

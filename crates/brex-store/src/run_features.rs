@@ -28,6 +28,9 @@ pub struct EpisodeSums {
     pub lengths: Vec<f64>,
     /// The true score of each episode.
     pub scores: Vec<f64>,
+    /// The share of each episode's steps with the action that is taken most often in it. Files of earlier
+    /// versions do not have it.
+    pub repetition: Option<Vec<f64>>,
 }
 
 /// What a run knows of its episodes and policies.
@@ -110,8 +113,15 @@ pub fn write_run_features(
                 add(format!("{name}{after}"), shape, matrix.as_slice());
             }
         }
-        for (name, values) in [("lengths", &sums.lengths), ("scores", &sums.scores)] {
-            add(format!("{name}{after}"), vec![values.len()], values);
+        let vectors = [
+            ("lengths", Some(&sums.lengths)),
+            ("scores", Some(&sums.scores)),
+            ("repetition", sums.repetition.as_ref()),
+        ];
+        for (name, values) in vectors {
+            if let Some(values) = values {
+                add(format!("{name}{after}"), vec![values.len()], values);
+            }
         }
     };
     add_sums("", &run.episodes);
@@ -256,18 +266,25 @@ impl Reader<'_> {
             let problem = format!("array `untrained{after}` has {other} rows; expected {rows}");
             return Err(malformed(self.path, problem));
         }
-        let vector = |which: &str| {
-            let (_, values) = self.array(&name(which))?.ok_or_else(|| missing(which))?;
-            if values.len() == rows {
-                return Ok(values);
+        let known = |which: &str| match self.array(&name(which))? {
+            Some((_, values)) if values.len() != rows => {
+                let found = values.len();
+                let problem =
+                    format!("array `{which}{after}` has {found} numbers; expected {rows}");
+                Err(malformed(self.path, problem))
             }
-            let found = values.len();
-            let problem = format!("array `{which}{after}` has {found} numbers; expected {rows}");
-            Err(malformed(self.path, problem))
+            found => Ok(found.map(|(_, values)| values)),
         };
+        let vector = |which: &str| known(which)?.ok_or_else(|| missing(which));
         let lengths = vector("lengths")?;
         if let Some(wrong) = lengths.iter().find(|length| **length < 1.0) {
             let problem = format!("array `lengths{after}`: a length is {wrong}");
+            return Err(malformed(self.path, problem));
+        }
+        let repetition = known("repetition")?;
+        let shares = repetition.iter().flatten();
+        if let Some(wrong) = shares.copied().find(|share| !(0.0..=1.0).contains(share)) {
+            let problem = format!("array `repetition{after}`: a share is {wrong}");
             return Err(malformed(self.path, problem));
         }
         Ok(EpisodeSums {
@@ -275,6 +292,7 @@ impl Reader<'_> {
             untrained,
             scores: vector("scores")?,
             lengths,
+            repetition,
         })
     }
 }
@@ -291,6 +309,7 @@ mod tests {
             untrained: untrained.then(|| matrix(2.0)),
             lengths: (1..=rows).map(|n| n as f64).collect(),
             scores: (0..rows).map(|n| n as f64 * 10.0).collect(),
+            repetition: untrained.then(|| vec![0.75; rows]),
         }
     }
 
@@ -364,6 +383,14 @@ mod tests {
         refused(|run| run.policies[0].sums.scores.truncate(2), "scores.0");
         refused(|run| run.policies[1].sums.lengths[0] = 0.0, "lengths.1");
         refused(|run| run.episodes.scores[1] = f64::NAN, "scores");
+        refused(
+            |run| run.episodes.repetition = Some(vec![0.5]),
+            "repetition",
+        );
+        refused(
+            |run| run.policies[0].sums.repetition = Some(vec![0.5, 1.5, 0.0]),
+            "repetition.0",
+        );
         refused(
             |run| run.policies[0].sums.features = Matrix::zeros(3, 2),
             "\"A\"",

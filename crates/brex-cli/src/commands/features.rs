@@ -161,7 +161,9 @@ pub(crate) fn execute(arguments: &Arguments, common: &Common) -> Result<(RunFeat
         let rollouts = rollouts(player);
         let identity = checksum(rollouts.who()?.to_string().as_bytes());
         let known = earlier.iter().flat_map(|run| &run.policies);
-        let known = known.filter(|policy| policy.played == identity);
+        // Files of earlier versions do not say how often policies do the same thing.
+        let known =
+            known.filter(|policy| policy.played == identity && policy.sums.repetition.is_some());
         let sums = match known.map(|policy| policy.sums.clone()).next() {
             Some(sums) => sums,
             None => {
@@ -315,6 +317,7 @@ fn measured(sums: &[Vec<FeatureSum>], episodes: &[Episode], units: &[Units; 2]) 
         untrained: Some(matrix(1)),
         lengths: episodes.iter().map(|e| e.actions.len() as f64).collect(),
         scores: episodes.iter().map(|episode| episode.score).collect(),
+        repetition: Some(episodes.iter().map(Episode::repetition).collect()),
     }
 }
 

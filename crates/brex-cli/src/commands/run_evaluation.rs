@@ -8,7 +8,8 @@ use super::features::read_encoder;
 use crate::args::Common;
 use crate::exit::{BadInput, Outcome};
 use crate::honesty::{
-    Honesty, check_dimensions, check_encoder, demonstrations_of, in_short, in_words, policies_of,
+    Honesty, check_dimensions, check_encoder, in_short, in_words, policies_of, repeated,
+    suspicions_beside,
 };
 use crate::numbers;
 use crate::plot::DrawnFrom;
@@ -18,7 +19,7 @@ use crate::table::{Align, Table};
 use crate::terminal::{Style, json_text, printable};
 use anyhow::{Context, Result};
 use brex_envs::make;
-use brex_posterior::{EvaluateOptions, Evaluation, Suspicion, evaluate, suspicions};
+use brex_posterior::{EvaluateOptions, Evaluation, Suspicion, evaluate};
 use brex_store::{
     EpisodeSums, RunFeatures, read_features, read_posterior, read_preferences, read_run_features,
 };
@@ -87,11 +88,11 @@ impl RunEvaluation {
         };
         let evaluation = evaluate(&posterior.draws, &policies, &options);
         let evaluation = evaluation.with_context(|| format!("{shown}"))?;
-        let demonstrations = demonstrations_of(&features)?;
+        let repeated: Vec<Option<f64>> = features.policies.iter().map(repeated).collect();
         let trex = trex_returns(&files, &features)?;
         let draws = &posterior.draws;
         let judged = Self {
-            suspicions: suspicions(&evaluation, &policies, &demonstrations, draws)?,
+            suspicions: suspicions_beside(&features, &evaluation, &policies, &repeated, draws)?,
             honesty: Honesty::of(
                 &features,
                 &evaluation,

@@ -8,7 +8,7 @@
 use super::folder::kept_policies;
 use crate::commands::features::read_encoder;
 use crate::feature_sums::feature_sums;
-use crate::honesty::{check_dimensions, check_encoder, demonstrations_of, in_short};
+use crate::honesty::{check_dimensions, check_encoder, in_short, suspicions_beside};
 use crate::numbers;
 use crate::player::Player;
 use crate::rollouts::Rollouts;
@@ -16,10 +16,10 @@ use crate::run_files::{RunFiles, write_text};
 use crate::table::Table;
 use crate::terminal::json_text;
 use anyhow::{Context, Result};
-use brex_core::{Matrix, Policy, stream};
+use brex_core::{Episode, Matrix, Policy, stream};
 use brex_envs::Spec;
 use brex_learn::{Device, DeviceName, Phi};
-use brex_posterior::{EvaluateOptions, Suspicion, evaluate, suspicions};
+use brex_posterior::{EvaluateOptions, Suspicion, evaluate};
 use brex_store::{PosteriorFile, RunFeatures, read_posterior, read_run_features};
 use rand::Rng;
 use serde::{Deserialize, Serialize};
@@ -78,8 +78,9 @@ impl Judge<'_> {
             self.played(&phi, features.scale, path)
                 .with_context(|| format!("the policy after update {update}"))
         });
-        let played = played.collect::<Result<Vec<Policy>>>()?;
-        let mut candidates = candidates(&paths, &played, &features, &posterior)?;
+        let played = played.collect::<Result<Vec<(Policy, f64)>>>()?;
+        let (played, repeated): (Vec<_>, Vec<_>) = played.into_iter().unzip();
+        let mut candidates = candidates(&paths, &played, &repeated, &features, &posterior)?;
         let chosen = best(&candidates);
         candidates[chosen].chosen = true;
         write_text(&training.join(FILE), &json_text(&candidates)?)?;
@@ -89,8 +90,9 @@ impl Judge<'_> {
         })
     }
 
-    /// Rollouts of a policy, not those that it will be judged by when it is compared with others.
-    fn played(&self, phi: &Phi, scale: f64, path: &Path) -> Result<Policy> {
+    /// Rollouts of a policy, not those that it will be judged by when it is compared with others, and how
+    /// often it does the same thing in them.
+    fn played(&self, phi: &Phi, scale: f64, path: &Path) -> Result<(Policy, f64)> {
         let player = Player::File(path.to_owned());
         let rollouts = Rollouts {
             environment: self.spec.name,
@@ -107,20 +109,25 @@ impl Judge<'_> {
         let features =
             Matrix::from_fn(sums.len(), count, |row, at| sums[row][0].values[at] / scale);
         let lengths = episodes.iter().map(|e| e.actions.len() as f64).collect();
+        let repeated =
+            numbers::mean_and_sd(&episodes.iter().map(Episode::repetition).collect::<Vec<_>>());
         let name = path.file_stem().unwrap_or_default().to_string_lossy();
-        Ok(Policy::new(&*name, features, Some(lengths))?)
+        let policy = Policy::new(&*name, features, Some(lengths))?;
+        Ok((policy, repeated.0))
     }
 }
 
 fn candidates(
     paths: &[(u64, PathBuf)],
     played: &[Policy],
+    repeated: &[f64],
     features: &RunFeatures,
     posterior: &PosteriorFile,
 ) -> Result<Vec<Candidate>> {
     let evaluation = evaluate(&posterior.draws, played, &EvaluateOptions::default())?;
-    let demonstrations = demonstrations_of(features)?;
-    let marks = suspicions(&evaluation, played, &demonstrations, &posterior.draws)?;
+    let repeated: Vec<Option<f64>> = repeated.iter().copied().map(Some).collect();
+    let draws = &posterior.draws;
+    let marks = suspicions_beside(features, &evaluation, played, &repeated, draws)?;
     let judged = evaluation.policies.iter().zip(&marks).zip(paths);
     let all = judged.map(|((judged, marks), (update, _))| Candidate {
         update: *update,
