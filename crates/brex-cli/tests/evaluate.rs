@@ -3,7 +3,6 @@
 mod common;
 
 use common::{POLICIES, Sandbox, draws, noise, npy, reference};
-use std::io::Write;
 use std::process::Stdio;
 
 const EVALUATE: &str = "evaluate --posterior draws.npy --policies policies.json";
