@@ -34,8 +34,8 @@ impl Scale {
     /// Enough to see every table.
     pub(super) const QUICK: Self = Self {
         demonstrator_steps: 400_000,
-        count: 48,
-        updates: 500,
+        count: 100,
+        updates: 1000,
         baseline_updates: 200,
         networks: 5,
         learner_steps: 150_000,

@@ -36,7 +36,11 @@ pub(super) fn mean(values: &[f64]) -> Option<f64> {
     (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
 }
 
+/// Below this a number is what rounding leaves of a difference, such as A's return measured from A's.
+const NOTHING: f64 = 1e-9;
+
 fn number(value: Option<f64>) -> String {
+    let value = value.map(|value| if value.abs() < NOTHING { 0.0 } else { value });
     value.map_or_else(String::new, |value| numbers::trimmed(value, 4))
 }
 
@@ -438,4 +442,16 @@ pub(super) fn markdown(sections: &[Section]) -> String {
 /// Rank correlations as a table has them.
 fn two_digits(value: Option<f64>) -> String {
     value.map_or_else(String::new, |value| numbers::fixed(value, 2))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_rounding_leaves_of_a_difference_is_nothing() {
+        assert_eq!(number(Some(-1.7e-14)), "0");
+        assert_eq!(number(Some(-0.0123)), "-0.0123");
+        assert_eq!(number(None), "");
+    }
 }
