@@ -63,11 +63,15 @@ impl Destination {
             made: Vec::new(),
         };
         for directory in missing.into_iter().rev() {
-            if let Err(error) = fs::create_dir(&directory) {
-                destination.abandon();
-                return Err(write_error(&directory)(error));
+            match fs::create_dir(&directory) {
+                Ok(()) => destination.made.push(directory),
+                // Somebody else made it meanwhile, and it is theirs to remove.
+                Err(_) if directory.is_dir() => {}
+                Err(error) => {
+                    destination.abandon();
+                    return Err(write_error(&directory)(error));
+                }
             }
-            destination.made.push(directory);
         }
         destination.remove_stale();
         Ok(destination)
@@ -217,5 +221,33 @@ mod tests {
         let path = Path::new("/a/.out.brex-tmp-12-0/posterior.zarr");
         assert_eq!(final_name(path), Path::new("/a/out/posterior.zarr"));
         assert_eq!(final_name(Path::new("b/.hidden")), Path::new("b/.hidden"));
+    }
+
+    /// Lanes of a study begin in a folder that none of them has made yet.
+    #[test]
+    fn several_may_make_the_same_directories() {
+        const OUTPUTS: usize = 8;
+        let folder = tempfile::tempdir().unwrap();
+        for round in 0..200 {
+            let together = std::sync::Barrier::new(OUTPUTS);
+            let prepare = |at: usize| {
+                let target = folder.path().join(format!("{round}/runs/games/{at}"));
+                together.wait();
+                Destination::prepare(&target).map(|_| ())
+            };
+            std::thread::scope(|scope| {
+                let outputs: Vec<_> = (0..OUTPUTS)
+                    .map(|at| {
+                        scope.spawn({
+                            let prepare = &prepare;
+                            move || prepare(at)
+                        })
+                    })
+                    .collect();
+                for output in outputs {
+                    output.join().unwrap().unwrap();
+                }
+            });
+        }
     }
 }
